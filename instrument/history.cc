@@ -54,7 +54,8 @@ absl::StatusOr<int> History::StateAfter(int64_t number) const {
   return absl::FailedPreconditionError(absl::StrCat(
       "execution ", number, " (", execution->pass, ") ",
       execution->end == HistoryExecution::End::kFailed ? "failed"
-                                                       : "did not end"));
+                                                       : "did not end",
+      ": there is no module after it"));
 }
 
 absl::StatusOr<IRModule> History::ModuleAfter(int64_t number) const {

@@ -235,7 +235,7 @@ absl::Status BinaryReader::ReadMessage() {
     constexpr uint64_t kLengthDelimited = 2;
     if (!read_varint(&tag) || (tag & 7) != kLengthDelimited ||
         tag > std::numeric_limits<uint32_t>::max()) {
-      return ErrorAt(begin, "tag: no field of the message begins so");
+      return ErrorAt(begin, "tag: no field of the message has this tag");
     }
     const auto field = static_cast<uint32_t>(tag >> 3);
     if (place_of(field) < place_of(last_field)) {

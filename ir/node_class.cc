@@ -216,7 +216,7 @@ void DestroyGraph(const Node* root) {
 
 void UnknownKind(const Node* node) {
   Die(absl::StrCat("a node of kind ", NodeKindName(node->kind()), " (",
-                   node->kind().id(), ") stands where this level has none"));
+                   node->kind().id(), ") is used where this level has none"));
 }
 
 }  // namespace internal

@@ -208,10 +208,12 @@ absl::StatusOr<Expr> NodeContext::Typed(Expr expr) {
 
 absl::StatusOr<const TensorTypeNode*> TensorTypeOf(const Expr& expr) {
   if (!expr.defined()) {
-    return absl::UnimplementedError("an input that is an empty optional");
+    return absl::UnimplementedError(
+        "an input that is an empty optional is not supported");
   }
   if (const TensorTypeNode* type = expr->tensor_type()) return type;
-  return absl::UnimplementedError("an input that is no tensor");
+  return absl::UnimplementedError(
+      "an input that is no tensor is not supported");
 }
 
 absl::StatusOr<int> RankOf(const Expr& expr) {

@@ -184,9 +184,10 @@ absl::StatusOr<TensorSource::Mapped> ExternalBytes(const Header& header,
   BATON_ASSIGN_OR_RETURN(const TensorSource::Mapped* file,
                          ExternalFile(header.location, source));
   if (offset > file->bytes.size() || length > file->bytes.size() - offset) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "its external data is bytes ", offset, " to ", offset + length, " of '",
-        Printable(header.location), "', which has ", file->bytes.size()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("its external data is bytes ", offset, " to ",
+                     offset + length, " of '", Printable(header.location),
+                     "', which has ", file->bytes.size(), " bytes"));
   }
   return TensorSource::Mapped{file->bytes.substr(offset, length), file->owner,
                               file->is_mapped};

@@ -127,7 +127,7 @@ absl::StatusOr<BisectCommand> ParseCommandLine(
   if (given.arguments.size() > 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("unexpected argument ", given.arguments[1],
-                     "; a command comes after -- (see --help)"));
+                     "; a command must follow -- (see --help)"));
   }
   if (!given.arguments.empty()) line.history = given.arguments[0];
   line.command = std::move(given.behind);

@@ -324,8 +324,8 @@ absl::Status ReduceJob(const OptOptions& input,
     if (matches) {
       const MessageOracle oracle(options.fails, settings, test_limits);
       if (!oracle.Matches(failure)) {
-        return absl::NotFoundError(
-            absl::StrCat("--fails: no match: ", failure.message));
+        return absl::NotFoundError(absl::StrCat(
+            "--fails: the message does not match: ", failure.message));
       }
     }
     const std::optional<ReducedCase> whole = WholeCase(module, job, settings);
@@ -338,7 +338,7 @@ absl::Status ReduceJob(const OptOptions& input,
                     << std::flush;
     if (guilty.shows.passes.empty()) {
       return absl::NotFoundError(
-          absl::StrCat("the failure does not come again: ", failure.message));
+          absl::StrCat("the failure does not occur again: ", failure.message));
     }
     SetOptLevel(guilty.settings.context.opt_level,
                 Sequential(guilty.shows.passes), test.run);

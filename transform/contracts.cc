@@ -137,8 +137,8 @@ class ContractWalker {
   absl::Status Insert(const std::string& name, std::vector<Pass>& result) {
     if (++num_inserted_ > kMaxInserted) {
       return absl::FailedPreconditionError(
-          absl::StrCat("the contracts of passes ask for more than ",
-                       kMaxInserted, " more passes, the last of them ", name));
+          absl::StrCat("the contracts of passes need more than ", kMaxInserted,
+                       " more passes, the last of them ", name));
     }
     BATON_ASSIGN_OR_RETURN(const Pass pass, RegistryOf(context_).Get(name));
     return VisitItem(pass, result);

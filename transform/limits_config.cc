@@ -13,7 +13,7 @@ namespace {
 struct Settings {
   ConfigKey<int64_t> max_rank{
       "limits.max_rank", Limits().max_rank,
-      "The most axes that a tensor may have: a program that asks for more is "
+      "The most axes that a tensor may have: a program with more is "
       "refused."};
   ConfigKey<int64_t> max_fields{
       "limits.max_fields", Limits().max_fields,

@@ -387,7 +387,10 @@ absl::StatusOr<Padded> ReshapeRule(const PaddedCall& call) {
     if (number == 0) {
       // The extent of the axis of the operand.
       if (keeps_zero) return Refused("its result has no elements");
-      if (i >= x.rank()) return Refused("its operand has no such axis");
+      if (i >= x.rank()) {
+        return Refused(
+            "its shape has a 0 for an axis that its operand does not have");
+      }
       if (!x.extent(i).defined()) {
         shape.push_back(x.bound(i));
         continue;
@@ -980,7 +983,7 @@ absl::StatusOr<Padded> ArangeRule(const PaddedCall& call) {
     }
   }
   if (dtype == DType::UInt(64)) {
-    return Refused("int64 does not hold its numbers");
+    return Refused("its numbers may be out of range of int64");
   }
   const auto step = relay::ConstantInts(call.arg(2).value);
   if (!step.has_value() || step->size() != 1 || step->front() == 0) {
@@ -988,7 +991,7 @@ absl::StatusOr<Padded> ArangeRule(const PaddedCall& call) {
   }
   const int64_t by = step->front();
   if (by == std::numeric_limits<int64_t>::min()) {
-    return Refused("int64 does not hold the size of its step");
+    return Refused("the size of its step is out of range of int64");
   }
   const bool is_up = by > 0;
   const ValueRange starts = call.ranges.Of(call.arg(0).value);

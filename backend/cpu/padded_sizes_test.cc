@@ -493,7 +493,7 @@ TEST(PaddedSizesTest, RefusesWhatMayHaveNoBound) {
           {R"(dyn.full(2.5f, cast(floor_divide(cast(%n, dtype="uint64"), cast(full(1099511627776i64, shape=[1], dtype="int64"), dtype="uint64")), dtype="int64"), shape=None, dtype="float32"))",
            "it may have more than"},
           {R"(arange(cast(%m, dtype="uint64"), cast(floor_mod(%m, 9i64), dtype="uint64"), cast(1i64, dtype="uint64"), start=0f, stop=0f, step=1f, dtype="uint64"))",
-           "int64 does not hold its numbers"},
+           "its numbers may be out of range of int64"},
           // int64 does not hold the difference.
           {R"(arange(%m, negative(%m), 4611686018427387904i64, start=0f, stop=0f, step=1f, dtype="int64"))",
            "may be far apart"},

@@ -45,8 +45,7 @@ absl::Status CheckOptions(const CompileModelOptions& options) {
   if (tir::CppIdentifier(options.name) != options.name) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--name=", options.name,
-        " is no C++ identifier: give one, of which the files have their "
-        "names"));
+        " is no C++ identifier: give one; the files are named after it"));
   }
   if (options.isas.empty()) {
     return absl::InvalidArgumentError("--isas names no set of instructions");

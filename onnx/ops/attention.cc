@@ -95,7 +95,8 @@ absl::Status Attention::ReadInputs() {
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* value, TensorTypeOf(value_));
   for (const TensorTypeNode* type : {query, key, value}) {
     if (type->rank() != 4) {
-      return absl::InvalidArgumentError("the shapes of the inputs do not fit");
+      return absl::InvalidArgumentError(
+          "the query, the key and the value must each have 4 axes");
     }
     if (!type->dim(1).is_const() || !type->dim(3).is_const()) {
       return absl::UnimplementedError(
@@ -106,7 +107,9 @@ absl::Status Attention::ReadInputs() {
   const int64_t kv_heads = key->dim(1).value();
   if (kv_heads != value->dim(1).value() || kv_heads < 1 ||
       heads % kv_heads != 0) {
-    return absl::InvalidArgumentError("the shapes of the inputs do not fit");
+    return absl::InvalidArgumentError(
+        "the key and the value must have the same number of heads, and the "
+        "query a multiple of it");
   }
   shared_ = heads / kv_heads;
   size_ = query->dim(3).value();
@@ -268,7 +271,9 @@ absl::StatusOr<Outputs> FlexAttention(NodeContext& node) {
   const int64_t heads = query->dim(1).value();
   const int64_t kv_heads = key->dim(1).value();
   if (value->dim(1).value() != kv_heads || heads % kv_heads != 0) {
-    return absl::InvalidArgumentError("the shapes of the inputs do not fit");
+    return absl::InvalidArgumentError(
+        "the key and the value must have the same number of heads, and the "
+        "query a multiple of it");
   }
   const DType dtype = query->dtype();
   DType precision = dtype == DType::Float(64) ? dtype : DType::Float(32);

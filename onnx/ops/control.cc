@@ -55,7 +55,8 @@ Expr ScalarOf(const Expr& x) {
 absl::Status CheckDefined(absl::Span<const Expr> values) {
   for (const Expr& value : values) {
     if (!value.defined()) {
-      return absl::UnimplementedError("a result that is an empty optional");
+      return absl::UnimplementedError(
+          "a result that is an empty optional is not supported");
     }
   }
   return absl::OkStatus();

@@ -79,7 +79,9 @@ absl::StatusOr<Outputs> RotaryEmbedding(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
   if (type->rank() != 4 || !type->dim(3).is_const() ||
       type->dim(3).value() < rotated) {
-    return absl::InvalidArgumentError("the shapes of the inputs do not fit");
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the data must have 4 axes, or 3 and num_heads, and heads of at least ",
+        rotated, " elements"));
   }
   Expr places = node.Input(1);
   BATON_ASSIGN_OR_RETURN(const int places_rank, RankOf(places));

@@ -340,7 +340,8 @@ absl::StatusOr<Expr> Einsum::Convert() {
   }
   for (int label : output) {
     if (!extents_.contains(label)) {
-      return absl::InvalidArgumentError("the result has an unknown label");
+      return absl::InvalidArgumentError(
+          "the result has a label that no operand has");
     }
   }
   Operand result = std::move(operands[0]);

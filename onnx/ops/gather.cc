@@ -106,8 +106,8 @@ absl::StatusOr<Expr> BeginningLike(NodeContext& node, const Expr& x,
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* like_type, TensorTypeOf(like));
   if (type->rank() != like_type->rank()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("indices of rank ", like_type->rank(),
-                     " into a tensor of rank ", type->rank()));
+        absl::StrCat("the indices have ", like_type->rank(),
+                     " axes, but the data has ", type->rank()));
   }
   Expr result = x;
   for (int i = 0; i < type->rank(); ++i) {
@@ -116,9 +116,9 @@ absl::StatusOr<Expr> BeginningLike(NodeContext& node, const Expr& x,
     if (i == axis || relay::ProvablyEqual(dim, wanted)) continue;
     if (dim.is_const() && wanted.is_const()) {
       if (wanted.value() > dim.value()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("indices of extent ", wanted.value(), " along axis ",
-                         i, " of a tensor of extent ", dim.value()));
+        return absl::InvalidArgumentError(absl::StrCat(
+            "axis ", i, " of the indices has ", wanted.value(),
+            " elements, but that of the data has only ", dim.value()));
       }
       result = relay::StridedSlice(std::move(result), {0}, {wanted.value()},
                                    {.axes = Ints{i}});
@@ -281,7 +281,10 @@ absl::StatusOr<Outputs> TopK(NodeContext& node) {
                                ? absl::StatusOr<Ints>(Ints{node.Int("k", 1)})
                                : node.ConstantInts(1);
   if (k.ok()) {
-    if (k->size() != 1) return absl::InvalidArgumentError("k is no scalar");
+    if (k->size() != 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("k must have one element, but has ", k->size()));
+    }
     if ((*k)[0] < 0) {
       return absl::InvalidArgumentError(absl::StrCat("k is ", (*k)[0]));
     }

@@ -87,7 +87,8 @@ absl::Status LinearAttention::ReadInputs() {
   const bool is_delta = rule == "delta" || rule == "gated_delta";
   if (!is_gated && !is_delta && rule != "linear") {
     return absl::InvalidArgumentError(
-        absl::StrCat("the update_rule '", rule, "'"));
+        absl::StrCat("the update_rule '", rule,
+                     "' is none of linear, gated, delta and gated_delta"));
   }
   if (is_gated) {
     BATON_ASSIGN_OR_RETURN(decay_, Heads(4, kv_heads_));
@@ -105,7 +106,9 @@ absl::Status LinearAttention::ReadInputs() {
   }
   steps_ = steps.value();
   if (steps_ < 1 || steps_ > kMaxSteps) {
-    return absl::UnimplementedError(absl::StrCat(steps_, " steps"));
+    return absl::UnimplementedError(
+        absl::StrCat("a sequence must have from 1 to ", kMaxSteps,
+                     " steps, but has ", steps_));
   }
   const int64_t size = query_->tensor_type()->dim(3).value();
   scale_ = node_.Float("scale", 0);
@@ -213,8 +216,8 @@ absl::StatusOr<Outputs> CausalConvWithState(NodeContext& node) {
   if (activation == "silu" || activation == "swish") {
     result = Multiply(result, relay::Sigmoid(result));
   } else if (activation != "none") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the activation '", activation, "'"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the activation '", activation, "' is none of none, silu and swish"));
   }
   // The last ones of all.
   Expr state =

@@ -52,8 +52,8 @@ absl::StatusOr<Expr> LikelihoodLoss(NodeContext& node, const Expr& log_probs,
   if (reduction == "none") return loss;
   if (reduction == "sum") return relay::Sum(loss);
   if (reduction != "mean") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the reduction '", reduction, "'"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the reduction '", reduction, "' is none of none, sum and mean"));
   }
   if (!weight.defined()) return relay::Mean(loss);
   return relay::Divide(relay::Sum(loss), relay::Sum(weight));

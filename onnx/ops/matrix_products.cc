@@ -136,7 +136,8 @@ absl::StatusOr<Expr> MatrixProduct(NodeContext& node, Expr a, Expr b,
       const int64_t x = batch_dim(a_shape, i);
       const int64_t y = batch_dim(b_shape, i);
       if (x != y && x != 1 && y != 1) {
-        return absl::InvalidArgumentError("the batches do not match");
+        return absl::InvalidArgumentError(absl::StrCat(
+            "axis ", i, " of the batches has ", x, " and ", y, " elements"));
       }
       batch[i] = x == 1 ? y : x;
     }

@@ -384,7 +384,9 @@ absl::StatusOr<Outputs> Attention::OfProjections(Expr all, int mask, int past,
   BATON_ASSIGN_OR_RETURN(all, node_.Typed(std::move(all)));
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(all));
   if (type->rank() != 3 || !type->dim(2).is_const()) {
-    return absl::InvalidArgumentError("the shapes of the inputs do not fit");
+    return absl::InvalidArgumentError(
+        "the projections must have 3 axes, and their last extent must be "
+        "known");
   }
   Ints sizes = node_.Ints("qkv_hidden_sizes").value_or(Ints());
   if (sizes.empty()) sizes.assign(3, type->dim(2).value() / 3);

@@ -486,7 +486,9 @@ absl::StatusOr<Outputs> LpPool(NodeContext& node) {
 
 absl::StatusOr<Ints> SpatialAxes(const Expr& x) {
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
-  if (rank < 3) return absl::InvalidArgumentError("data without spatial axes");
+  if (rank < 3) {
+    return absl::InvalidArgumentError("the data must have 3 axes or more");
+  }
   Ints axes(rank - 2);
   std::iota(axes.begin(), axes.end(), 2);
   return axes;

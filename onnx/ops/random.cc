@@ -163,14 +163,15 @@ absl::StatusOr<Outputs> Bernoulli(NodeContext& node) {
 absl::StatusOr<Outputs> Multinomial(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const DType dtype, DTypeAttr(node, /*int32*/ 6));
   if (dtype != DType::Int(32) && dtype != DType::Int(64)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("samples of type ", dtype.ToString()));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "samples must be of int32 or int64, but are of ", dtype.ToString()));
   }
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(node.Input(0)));
   const int64_t samples = node.Int("sample_size", 1);
   if (rank != 2 || samples < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(samples, " samples of a tensor of rank ", rank));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the input must have 2 axes, but has ", rank,
+        ", and sample_size must not be negative, but is ", samples));
   }
   BATON_ASSIGN_OR_RETURN(Expr key, Key(node));
   Expr result = relay::TupleGetItem(
@@ -197,7 +198,8 @@ absl::StatusOr<Outputs> Dropout(NodeContext& node) {
         if (given.num_elements() == 1) ratio = given.AtAsDouble(0);
       }
       if (!(ratio >= 0 && ratio < 1)) {
-        return absl::InvalidArgumentError(absl::StrCat("the ratio ", ratio));
+        return absl::InvalidArgumentError(
+            absl::StrCat("the ratio ", ratio, " is out of range [0, 1)"));
       }
     }
   }

@@ -260,7 +260,9 @@ absl::StatusOr<Outputs> Scan(NodeContext& node) {
     BATON_ASSIGN_OR_RETURN(const int axis, NormalAxis((*known)[0], rank));
     return One(ScanAlong<kProduct>(x, axis, dtype, exclusive, reverse));
   }
-  if (rank == 0) return absl::InvalidArgumentError("the data is a scalar");
+  if (rank == 0) {
+    return absl::InvalidArgumentError("the data must have one axis or more");
+  }
   // The axis that is computed chooses among all.
   const Expr axis = AsInt64(axis_input);
   const auto number = [](int64_t value) {

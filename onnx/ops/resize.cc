@@ -535,7 +535,8 @@ absl::StatusOr<std::vector<AxisSize>> SizesOfResize(NodeContext& node,
       known.ok() ? Dims(known->begin(), known->end())
                  : node.Elements(3).value_or(Dims(axes.size(), Dim::Any()));
   if (elements.size() != axes.size()) {
-    return absl::InvalidArgumentError("sizes or scales do not fit the axes");
+    return absl::InvalidArgumentError(
+        "sizes and scales must have one number for each resized axis");
   }
   std::vector<AxisSize> result;
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -685,7 +686,8 @@ absl::StatusOr<Outputs> Resize(NodeContext& node) {
     return ResizeAxes(node, options, sizes, roi);
   }
   if (scales.size() != axes.size()) {
-    return absl::InvalidArgumentError("sizes or scales do not fit the axes");
+    return absl::InvalidArgumentError(
+        "sizes and scales must have one number for each resized axis");
   }
   for (size_t i = 0; i < axes.size(); ++i) {
     const bool crops = roi.size() == 2 * axes.size();
@@ -711,7 +713,8 @@ absl::StatusOr<Outputs> Upsample(NodeContext& node) {
               node.Float("width_scale", 1)};
   }
   if (!computes_scales && static_cast<int>(scales.size()) != type->rank()) {
-    return absl::InvalidArgumentError("scales do not fit the data");
+    return absl::InvalidArgumentError(
+        "scales must have one number for each axis of the data");
   }
   Options options;
   options.mode = node.String("mode", "nearest");

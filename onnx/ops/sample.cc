@@ -315,7 +315,8 @@ absl::StatusOr<Expr> SampledAtGrid(NodeContext& node, const Expr& images,
     padding = Sampler::Padding::kReflection;
   } else if (padding_name != "zeros") {
     return absl::InvalidArgumentError(
-        absl::StrCat("the padding_mode '", padding_name, "'"));
+        absl::StrCat("the padding_mode '", padding_name,
+                     "' is none of zeros, border and reflection"));
   }
   const bool align_corners = node.Int("align_corners", 0) != 0;
   int64_t points = 1;
@@ -388,7 +389,8 @@ absl::StatusOr<Outputs> GridSample(NodeContext& node) {
   } else if (name == "bicubic" || name == "cubic") {
     mode = Sampler::Mode::kCubic;
   } else if (name != "bilinear" && name != "linear") {
-    return absl::InvalidArgumentError(absl::StrCat("the mode '", name, "'"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the mode '", name, "' is none of linear, nearest and cubic"));
   }
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(images));
   BATON_ASSIGN_OR_RETURN(const DType compute, SampledType(dtype, mode));
@@ -833,7 +835,8 @@ absl::StatusOr<Expr> MeanOfPoints(NodeContext& node, const int64_t (&wanted)[2],
 absl::StatusOr<Outputs> RoiAlign(NodeContext& node) {
   const std::string mode = node.String("mode", "avg");
   if (mode != "avg" && mode != "max") {
-    return absl::InvalidArgumentError(absl::StrCat("the mode '", mode, "'"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the mode '", mode, "' is neither avg nor max"));
   }
   const int64_t samples = node.Int("sampling_ratio", 0);
   const int64_t wanted[] = {node.Int("output_height", 1),

@@ -54,12 +54,14 @@ absl::StatusOr<int64_t> Position(NodeContext& node, int i, int64_t size,
   if (!node.HasInput(i)) return otherwise;
   BATON_ASSIGN_OR_RETURN(const Ints given, node.ConstantInts(i));
   if (given.size() != 1) {
-    return absl::InvalidArgumentError("the position is no scalar");
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the position must have one element, but has ", given.size()));
   }
   const int64_t at = given[0] < 0 ? given[0] + size : given[0];
   if (at < 0 || at >= limit) {
     return absl::InvalidArgumentError(
-        absl::StrCat("position ", given[0], " in a sequence of length ", size));
+        absl::StrCat("position ", given[0],
+                     " is out of range in a sequence of length ", size));
   }
   return at;
 }

@@ -94,8 +94,8 @@ absl::StatusOr<Outputs> Flatten(NodeContext& node) {
   const int rank = type->rank();
   int64_t axis = node.Int("axis", 1);
   if (axis < -rank || axis > rank) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("axis ", axis, " of a tensor of rank ", rank));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "axis ", axis, " is out of range [", -rank, ", ", rank, "]"));
   }
   if (axis < 0) axis += rank;
   if (axis == 1) return One(relay::nn::BatchFlatten(x));
@@ -438,7 +438,8 @@ absl::StatusOr<Outputs> EyeLike(NodeContext& node) {
     BATON_ASSIGN_OR_RETURN(dtype, DTypeOf(node.Int("dtype", 0)));
   }
   if (type->rank() != 2) {
-    return absl::InvalidArgumentError("the rank is not 2");
+    return absl::InvalidArgumentError(
+        absl::StrCat("the data must have 2 axes, but has ", type->rank()));
   }
   const int64_t k = node.Int("k", 0);
   const absl::StatusOr<Ints> known = ShapeOf(x);

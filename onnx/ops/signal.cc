@@ -211,7 +211,9 @@ absl::StatusOr<Outputs> Dft(NodeContext& node) {
   Expr x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const TensorTypeNode* type, TensorTypeOf(x));
   const int rank = type->rank();
-  if (rank < 2) return absl::InvalidArgumentError("the rank is less than 2");
+  if (rank < 2) {
+    return absl::InvalidArgumentError("the data must have 2 axes or more");
+  }
   int64_t given = node.Int("axis", 1);
   if (node.opset() >= 20) {
     given = -2;
@@ -283,7 +285,9 @@ absl::StatusOr<Expr> FramePositions(const Expr& x, int64_t length,
         relay::Add(relay::ExpandDims(starts, 1), range(number(length), 1)));
   }
   if (extent.value() < length) {
-    return absl::InvalidArgumentError("the frames do not fit the signal");
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a frame of ", length, " elements is longer than the signal of ",
+        extent.value()));
   }
   const int64_t frames = (extent.value() - length) / step + 1;
   if (frames > kMaxElements / length) {
@@ -318,7 +322,9 @@ absl::StatusOr<Outputs> Stft(NodeContext& node) {
     BATON_ASSIGN_OR_RETURN(length, Count(node, 3));
   }
   if (rank < 2 || rank > 3 || length < 1 || step < 1) {
-    return absl::InvalidArgumentError("the frames do not fit the signal");
+    return absl::InvalidArgumentError(
+        "the signal must have 2 or 3 axes, and frame_length and frame_step "
+        "must be positive");
   }
   BATON_ASSIGN_OR_RETURN(Expr positions, FramePositions(x, length, step));
   // (batch, frames, length, parts)

@@ -457,7 +457,9 @@ absl::StatusOr<Outputs> CenterCropPadDynamic(NodeContext& node,
   if (wanted->rank() != 1 ||
       (wanted->dim(0).is_const() &&
        wanted->dim(0).value() != static_cast<int64_t>(axes.size()))) {
-    return absl::InvalidArgumentError("as many extents as axes are needed");
+    return absl::InvalidArgumentError(
+        absl::StrCat("the shape must have one extent for each of the ",
+                     axes.size(), " axes"));
   }
   // The extents of the result, of all axes: places in those of `x`, behind
   // which there are those of input 1.
@@ -510,7 +512,9 @@ absl::StatusOr<Outputs> CenterCropPad(NodeContext& node) {
   const Ints& shape = *known_shape;
   const Ints& wanted = *known_extents;
   if (wanted.size() != axes.size()) {
-    return absl::InvalidArgumentError("as many extents as axes are needed");
+    return absl::InvalidArgumentError(
+        absl::StrCat("the shape must have one extent for each of the ",
+                     axes.size(), " axes"));
   }
   Ints begin(rank, 0);
   Ints end = shape;
@@ -576,8 +580,8 @@ absl::StatusOr<Outputs> PaddedByComputed(NodeContext& node,
   const auto count = static_cast<int64_t>(axes.size());
   BATON_ASSIGN_OR_RETURN(const Ints pads_shape, ShapeOf(pads));
   if (pads_shape != Ints{2 * count}) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the numbers of padding for ", axes.size(), " axes"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "pads must have two numbers for each of the ", axes.size(), " axes"));
   }
   if (mode != "constant") {
     BATON_ASSIGN_OR_RETURN(Expr result,

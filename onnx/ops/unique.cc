@@ -67,7 +67,9 @@ absl::StatusOr<Outputs> UniqueSlices(NodeContext& node, int axis, bool sorted) {
   const int64_t slices = shape[axis];
   BATON_ASSIGN_OR_RETURN(const int64_t elements,
                          NumElements(DType::Int(8), shape));
-  if (elements == 0) return absl::UnimplementedError("data without elements");
+  if (elements == 0) {
+    return absl::UnimplementedError("data without elements are not supported");
+  }
   if (slices > kMaxComparisons / elements) {
     return absl::UnimplementedError("slices of so much data are not supported");
   }

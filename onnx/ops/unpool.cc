@@ -62,8 +62,8 @@ absl::StatusOr<Outputs> MaxUnpool(NodeContext& node) {
   for (size_t i = 0; i < pooled.size(); ++i) {
     if (wanted[i] < pooled[i] || pooled[i] < 0) {
       return absl::InvalidArgumentError(
-          absl::StrCat("a result of ", wanted[i], " elements along axis ", i,
-                       " where the pool implies ", pooled[i]));
+          absl::StrCat("axis ", i, " of the result has ", wanted[i],
+                       " elements, but the pool needs ", pooled[i]));
     }
     padding.push_back({0, wanted[i] - pooled[i]});
   }
@@ -111,7 +111,9 @@ absl::StatusOr<Outputs> Col2ImDynamic(NodeContext& node) {
   if (dilations.size() != static_cast<size_t>(axes) ||
       pads.size() != static_cast<size_t>(2 * axes) ||
       strides.size() != static_cast<size_t>(axes)) {
-    return absl::InvalidArgumentError("attributes or data do not fit");
+    return absl::InvalidArgumentError(
+        "dilations and strides must have one number for each axis of the "
+        "image, and pads two");
   }
   const auto number = [](int64_t value) {
     return relay::Const(Tensor::Scalar<int64_t>(value));
@@ -212,7 +214,9 @@ absl::StatusOr<Outputs> Col2Im(NodeContext& node) {
   if (shape.size() != 3 || axes < 1 || block.size() != axes ||
       dilations.size() != axes || pads.size() != 2 * axes ||
       strides.size() != axes) {
-    return absl::InvalidArgumentError("attributes or data do not fit");
+    return absl::InvalidArgumentError(
+        "the data must have 3 axes, and block_shape, dilations and strides "
+        "must have one number for each axis of the image, and pads two");
   }
   // Places in the image with its padding, for each place in the block and each
   // window.
@@ -305,7 +309,9 @@ absl::StatusOr<Outputs> TfIdfVectorizer(NodeContext& node) {
   const std::string mode = node.String("mode", "TF");
   if (shape.empty() || shape.size() > 2 || indexes.empty() ||
       (!weights.empty() && weights.size() != indexes.size())) {
-    return absl::InvalidArgumentError("attributes or data do not fit");
+    return absl::InvalidArgumentError(
+        "the data must have 1 or 2 axes, and ngram_indexes must have as many "
+        "numbers as weights, but at least one");
   }
   const int64_t rows = shape.size() == 2 ? shape[0] : 1;
   const int64_t columns = shape.back();
@@ -397,7 +403,8 @@ absl::StatusOr<Outputs> TfIdfVectorizer(NodeContext& node) {
     }
     total = relay::Multiply(std::move(total), relay::Const(scale));
   } else if (mode != "TF") {
-    return absl::InvalidArgumentError(absl::StrCat("the mode '", mode, "'"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the mode '", mode, "' is none of TF, IDF and TFIDF"));
   }
   if (shape.size() == 1) total = relay::Reshape(std::move(total), {results});
   return One(std::move(total));

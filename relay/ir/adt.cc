@@ -64,7 +64,8 @@ absl::Status PatternNode::Derive(const PatternNode& node) {
   }
   return absl::InvalidArgumentError(
       absl::StrCat("form: a pattern of form ", static_cast<int>(node.form_),
-                   " does not consist of these parts"));
+                   " has a variable, a constructor or patterns that only other "
+                   "forms have, or lacks its own"));
 }
 
 Pattern Pattern::Wildcard(Span span) {

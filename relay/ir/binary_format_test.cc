@@ -414,7 +414,7 @@ TEST(BinaryFormatTest, ImpossibleMessages) {
             "m.baton: byte 64: length of field 4: it goes past the end of the "
             "message at byte 71");
   EXPECT_EQ(ErrorOf(FileOf("\x20")),
-            "m.baton: byte 64: tag: no field of the message begins so");
+            "m.baton: byte 64: tag: no field of the message has this tag");
   EXPECT_EQ(ErrorOf(FileOf(std::string("\x22\x00", 2))),
             "m.baton: byte 64: node 1 (of no kind): it is of no kind that is "
             "known");

@@ -163,7 +163,7 @@ bool TextParser::ParseAttrValue(int depth, AttrValue* value) {
     case TokenKind::kIdentifier:
       if (text != "None" && text != "nullptr") {
         return ErrorHere(absl::StrCat("expected a value, found `", text,
-                                      "`; strings stand in quotes"));
+                                      "`; strings must be in quotes"));
       }
       *value = AttrValue();
       break;

@@ -400,7 +400,7 @@ TEST(TextParserTest, ErrorsInAttributes) {
   EXPECT_THAT(ErrorOf("nn.relu(1, axis=1)"), HasSubstr("takes no attributes"));
   EXPECT_THAT(ErrorOf("nn.needy(1)"), HasSubstr("\"shape\" is missing"));
   EXPECT_THAT(ErrorOf("nn.toy(1, layout=NHWC)"),
-              HasSubstr("strings stand in quotes"));
+              HasSubstr("strings must be in quotes"));
   EXPECT_THAT(ErrorOf("nn.toy(1, layout=\"\\q\")"), HasSubstr("escape"));
   EXPECT_THAT(
       ErrorOf(absl::StrCat("nn.toy(1, device=", std::string(100000, '['), ")")),

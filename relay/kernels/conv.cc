@@ -134,7 +134,8 @@ absl::StatusOr<Tensor> ConvolveBitserial(const BinaryConv2DAttrs& attrs,
     BATON_ASSIGN_OR_RETURN(weight, kernels::Transpose(weight, {3, 2, 0, 1, 4}));
   } else if (attrs.kernel_layout != "OIHW") {
     return absl::UnimplementedError(
-        absl::StrCat("a packed weight in ", attrs.kernel_layout));
+        absl::StrCat("a packed weight in ", attrs.kernel_layout,
+                     " is not supported: only OIHW and HWIO are"));
   }
   return kernels::InLayout(
       args[0].tensor(), attrs.data_layout, "NCHW", [&](const Tensor& data) {

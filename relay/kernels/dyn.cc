@@ -105,7 +105,8 @@ absl::StatusOr<Value> DynTopK(const TopKAttrs& attrs,
     std::vector<int64_t> shape(data.shape().begin(), data.shape().end());
     const int64_t axis = attrs.axis < 0 ? attrs.axis + data.rank() : attrs.axis;
     if (axis < 0 || axis >= data.rank()) {
-      return absl::InvalidArgumentError("the axis is out of range");
+      return absl::InvalidArgumentError(absl::StrCat(
+          "axis ", attrs.axis, " is out of range for ", data.TypeToString()));
     }
     shape[axis] = 0;
     BATON_ASSIGN_OR_RETURN(Tensor values, Tensor::Zeros(data.dtype(), shape));
@@ -130,7 +131,8 @@ absl::StatusOr<Tensor> DynPad(const PadAttrs& attrs,
   }
   if (attrs.pad_mode != "constant") {
     return absl::UnimplementedError(
-        absl::StrCat("pad_mode=\"", attrs.pad_mode, "\""));
+        absl::StrCat("pad_mode=\"", attrs.pad_mode,
+                     "\" is not supported: only \"constant\" is"));
   }
   return kernels::Pad(args[0].tensor(), before, after,
                       kernels::PadMode::kConstant, args[2].tensor());

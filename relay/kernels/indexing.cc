@@ -85,7 +85,8 @@ absl::StatusOr<kernels::ScatterMode> ScatterModeOf(absl::string_view name) {
   if (name == "max") return kernels::ScatterMode::kMax;
   if (name == "mean") return kernels::ScatterMode::kMean;
   return absl::InvalidArgumentError(
-      absl::StrCat("no way of combining updates is named \"", name, "\""));
+      absl::StrCat("updates cannot be combined by \"", name,
+                   "\": give update, add, mul, min, max or mean"));
 }
 
 absl::StatusOr<Tensor> ScatterElements(const ScatterElementsAttrs& attrs,

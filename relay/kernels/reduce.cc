@@ -51,7 +51,7 @@ absl::StatusOr<Tensor> ComputeVariance(const VarianceAttrs& attrs,
   if (distance.shape() != args[0].tensor().shape()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the mean, ", args[1].tensor().TypeToString(),
-        ", is not one of the data, ", args[0].tensor().TypeToString()));
+        ", does not fit the data, ", args[0].tensor().TypeToString()));
   }
   BATON_ASSIGN_OR_RETURN(const Tensor square,
                          kernels::Multiply(distance, distance));

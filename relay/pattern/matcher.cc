@@ -668,7 +668,9 @@ bool MatchMachine::StepMatch(Goal goal) {
   if (!MayMatch(goal.part, node)) return false;
   if (part.shared && !part.repeated) {
     if (const ExprNode* bound = bindings_[goal.part]) {
-      return bound == node || Fail(goal, "the same node as elsewhere");
+      return bound == node ||
+             Fail(goal,
+                  "the node that this part of the pattern matched before");
     }
   }
   if (matcher_->ways_ == Matcher::Ways::kFirst &&

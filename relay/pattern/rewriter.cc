@@ -472,11 +472,11 @@ absl::Status RewriteRun::CheckWalk(const Expr& root) {
       names.push_back(name);
     }
   }
-  return absl::FailedPreconditionError(
-      absl::StrCat("rewriting does not end: ",
-                   is_new ? "there is no end of walks that apply "
-                          : "the program comes back after applications of ",
-                   absl::StrJoin(names, " and ")));
+  return absl::FailedPreconditionError(absl::StrCat(
+      "rewriting does not end: ",
+      is_new ? "there is no end of walks that apply "
+             : "the program is the same again after applications of ",
+      absl::StrJoin(names, " and ")));
 }
 
 absl::StatusOr<Expr> RewriteRun::Walk(const Expr& root) {

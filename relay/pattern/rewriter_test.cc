@@ -701,8 +701,8 @@ TEST(RulesInTurnTest, RulesThatUndoEachOtherAreAnError) {
   EXPECT_THAT(InTurn({Becomes("exp", "tanh"), Becomes("tanh", "exp")},
                      Typed(Function({x}, Exp(x)))),
               StatusIs(absl::StatusCode::kFailedPrecondition,
-                       "rewriting does not end: the program comes back after "
-                       "applications of exp_to_tanh and tanh_to_exp"));
+                       "rewriting does not end: the program is the same again "
+                       "after applications of exp_to_tanh and tanh_to_exp"));
 }
 
 TEST(RulesInTurnTest, ThatAreAppliedOnceAreAppliedInOneRound) {

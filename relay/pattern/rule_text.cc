@@ -294,7 +294,7 @@ bool RuleReader::ParseRule(RuleAst& rule) {
       }
     } else if (AtWord("where")) {
       if (!has_match) {
-        return ErrorHere("`where` stands behind `match`, whose names it uses");
+        return ErrorHere("`where` must follow `match`, whose names it uses");
       }
       if (!once(has_where, "where") || !ParseWhere(rule)) return false;
     } else if (AtWord("apply") && !rule.is_pattern) {
@@ -420,7 +420,7 @@ int RuleReader::ParseFunction(int depth) {
       }
     } else {
       if (!node.attrs.empty() || node.any_operands) {
-        ErrorHere("parameters stand before `...` and attributes");
+        ErrorHere("parameters must precede `...` and attributes");
         return -1;
       }
       const int param = ParseParam();
@@ -517,7 +517,7 @@ int RuleReader::ParsePostfix(int depth) {
       node.place = From(begin);
       if (!node.attrs.empty()) {
         Error(node.attrs[0].place,
-              "attributes stand in calls of operators that are named");
+              "attributes are allowed in calls of named operators only");
         return -1;
       }
       result = Add(std::move(node));
@@ -570,7 +570,7 @@ int RuleReader::ParsePrimary(int depth) {
       return ParseIf(depth);
     case TokenKind::kUnderscore: {
       if (!is_match_) {
-        ErrorHere("`_` stands for something in `match` only");
+        ErrorHere("`_` is allowed in `match` only");
         return -1;
       }
       RuleNode node = {.kind = RuleNode::Kind::kAny, .place = Here()};
@@ -635,7 +635,7 @@ bool RuleReader::ParseNumber(double* value, DType* dtype, std::string* why) {
                        *value < -std::ldexp(1, width - 1))) {
       *why = absl::StrCat("this number does not fit in ", width, " bits");
     } else if (std::abs(*value) > std::ldexp(1, 53)) {
-      *why = "integers beyond 2^53 cannot stand in a rule";
+      *why = "integers beyond 2^53 are not allowed in a rule";
     }
   }
   return true;
@@ -677,8 +677,8 @@ int RuleReader::ParseWord(int depth) {
   RuleNode node = {.place = place};
   const auto only_in_match = [&] {
     return is_match_ ||
-           Error(place, absl::StrCat("`", word,
-                                     "` stands for something in `match` only"));
+           Error(place,
+                 absl::StrCat("`", word, "` is allowed in `match` only"));
   };
   if (word == "const" || word == "var") {
     const bool is_const = word == "const";
@@ -773,7 +773,7 @@ int RuleReader::ParseRepeat(RulePlace place, int depth) {
   node.operands = {self_node, part};
   if (!used_.contains(name)) {
     Error(node.place,
-          absl::StrCat("%", name, " stands nowhere in its repetition"));
+          absl::StrCat("%", name, " is not used in its repetition"));
     return -1;
   }
   return Add(std::move(node));
@@ -786,7 +786,7 @@ bool RuleReader::ParseEllipsis(RuleNode& node) {
     if (!Expect(TokenKind::kPeriod)) return false;
   }
   node.any_operands = true;
-  return is_match_ || Error(From(begin), "`...` stands in `match` only");
+  return is_match_ || Error(From(begin), "`...` is allowed in `match` only");
 }
 
 // `key=value`, `key=name` or, in `replace`, `key=shape(%x)`, at the key.
@@ -803,7 +803,8 @@ bool RuleReader::ParseAttr(RuleNode& node) {
                  "in `match`, an attribute has a value or gets a name");
   }
   if (attr.term.kind == RuleTerm::Kind::kUses) {
-    return Error(attr.term.place, "no attribute has a number of uses");
+    return Error(attr.term.place,
+                 "the value of an attribute cannot be a number of uses");
   }
   if (std::any_of(node.attrs.begin(), node.attrs.end(),
                   [&](const RuleAttr& a) { return a.key == attr.key; })) {
@@ -827,14 +828,14 @@ bool RuleReader::ParseCall(RuleNode& node, int depth) {
       lexer_.Next();
       if (!Expect(TokenKind::kStar)) return false;
       if (is_match_) {
-        return Error(place, "`**` stands in `replace` only");
+        return Error(place, "`**` is allowed in `replace` only");
       }
       if (!AtLocal()) return Expected("the name of a call");
       node.attrs_of = LocalName();
       lexer_.Next();
     } else {
       if (!node.attrs.empty()) {
-        return ErrorHere("arguments stand before attributes");
+        return ErrorHere("arguments must precede attributes");
       }
       const int operand = ParseSum(depth + 1);
       if (operand < 0) return false;
@@ -936,7 +937,7 @@ bool RuleReader::ParseValue(int depth, AttrValue* value) {
       if (!AtWord("None") && !AtWord("nullptr")) {
         return ErrorHere(absl::StrCat("expected a value, found `",
                                       lexer_.Name(),
-                                      "`; strings stand in quotes"));
+                                      "`; strings must be in quotes"));
       }
       *value = AttrValue();
       break;
@@ -983,7 +984,7 @@ bool RuleReader::CheckName(const RuleAst& rule, absl::string_view name,
                            RulePlace place) {
   const std::vector<std::string> names = MatchNames(rule);
   if (std::find(names.begin(), names.end(), name) != names.end()) return true;
-  return Error(place, absl::StrCat("%", name, " stands nowhere in `match`",
+  return Error(place, absl::StrCat("%", name, " does not occur in `match`",
                                    DidYouMean(name, names)));
 }
 
@@ -1037,10 +1038,10 @@ bool RuleReader::CheckNames(const RuleAst& rule) {
   for (const RuleNode& node : rule.replace.nodes) {
     if (node.kind == RuleNode::Kind::kParam && !params.contains(node.name) &&
         std::find(names.begin(), names.end(), node.name) != names.end()) {
-      good = Error(node.place,
-                   absl::StrCat("%", node.name,
-                                " stands for something in `match`; a new "
-                                "variable needs another name"));
+      good =
+          Error(node.place, absl::StrCat("%", node.name,
+                                         " is already a name of `match`; a new "
+                                         "variable needs another name"));
     }
     if (node.kind == RuleNode::Kind::kFunction) {
       for (size_t k = 0; k + 1 < node.operands.size(); ++k) {
@@ -1168,7 +1169,7 @@ bool RuleReader::ParseWhere(RuleAst& rule) {
     if (condition.op == RuleCondition::Op::kIn &&
         (condition.rhs.kind != RuleTerm::Kind::kValue ||
          condition.rhs.value.As<AttrList>() == nullptr)) {
-      return Error(condition.rhs.place, "`in` stands before a list");
+      return Error(condition.rhs.place, "expected a list after `in`");
     }
     if (condition.rhs.kind == RuleTerm::Kind::kUses ||
         (condition.lhs.kind == RuleTerm::Kind::kUses &&
@@ -1218,7 +1219,7 @@ bool RuleReader::ParsePromise(RuleAst& rule) {
       };
       if (list == nullptr || list->size() != 2 || !number((*list)[0]) ||
           !number((*list)[1]) || *number((*list)[0]) > *number((*list)[1])) {
-        return Error(From(begin), "a range is `%x in [LOW, HIGH]`");
+        return Error(From(begin), "expected a range, `%x in [LOW, HIGH]`");
       }
       range.low = *number((*list)[0]);
       range.high = *number((*list)[1]);

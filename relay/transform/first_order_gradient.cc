@@ -64,7 +64,7 @@ absl::Status CheckDifferentiable(const Function& function) {
     }
     diagnostics.Error(
         node->span(),
-        "first-order gradients are those of tensors and tuples of them");
+        "a first-order gradient allows tensors and tuples of tensors only");
   };
   PostOrderVisit(function, [&](const ExprNode* node) {
     switch (ExprKindOf(node)) {

@@ -395,8 +395,7 @@ absl::Status SetFirstToOnes(Expr dual, Type type, LetList& lets) {
   }
   if (!type.Is<TensorTypeNode>()) {
     return absl::InvalidArgumentError(
-        "a gradient is that of a tensor, or of a tuple whose first field is "
-        "one");
+        "the result must be a tensor, or a tuple whose first field is one");
   }
   lets.Push(RefWrite(TupleGetItem(dual, 1), OnesLike(TupleGetItem(dual, 0))));
   return absl::OkStatus();

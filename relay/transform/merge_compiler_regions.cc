@@ -343,7 +343,7 @@ Pass MergeCompilerRegions() {
       {.name = "MergeCompilerRegions",
        .doc = "Joins neighbouring regions that one compiler takes.",
        .waivers = {{"runs",
-                    "Annotations must stand around whole regions, which "
+                    "Annotations must be around whole regions, which "
                     "passes that rewrite calls do not keep."}}});
 }
 BATON_REGISTER_PASS(MergeCompilerRegions);

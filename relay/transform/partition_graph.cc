@@ -438,7 +438,7 @@ Pass PartitionGraph(PartitionGraphOptions options) {
        .doc = "Makes functions of the regions for external compilers.",
        .invalidates = {"a_normal_form", "basic_block_normal_form"},
        .waivers = {{"runs",
-                    "Annotations must stand around whole regions, which "
+                    "Annotations must be around whole regions, which "
                     "passes that rewrite calls do not keep."}}},
       options);
 }

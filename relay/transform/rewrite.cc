@@ -112,7 +112,7 @@ absl::StatusOr<Function> RewriteFunction(const RuleSet& rules,
   const auto* rewritten = result.As<FunctionNode>();
   if (rewritten == nullptr) {
     return absl::FailedPreconditionError(
-        "a rule replaces a whole function by something else");
+        "a rule must replace a whole function by a function");
   }
   return Function(rewritten);
 }

@@ -43,8 +43,8 @@ absl::Status CheckRegions(absl::string_view kernel, const Tensor& x,
   if (x.rank() != 4 || regions.rank() != 2 || regions.shape()[1] != 5 ||
       params.height <= 0 || params.width <= 0) {
     return Error(kernel, "data ", x.TypeToString(), " and regions ",
-                 regions.TypeToString(), " for a result of ", params.height,
-                 " by ", params.width);
+                 regions.TypeToString(), " cannot give a result of ",
+                 params.height, " by ", params.width);
   }
   return absl::OkStatus();
 }
@@ -171,8 +171,9 @@ absl::StatusOr<Tensor> RoiAlign(const Tensor& x, const Tensor& regions,
   BATON_RETURN_IF_ERROR(CheckRegions(kKernel, x, regions, params));
   const int64_t rows = x.shape()[2];
   const int64_t columns = x.shape()[3];
-  if (rows == 0 || columns == 0)
+  if (rows == 0 || columns == 0) {
     return Error(kKernel, "the feature map is empty");
+  }
   if (params.sample_ratio > 1024) {
     return Error(kKernel, "sample_ratio=", params.sample_ratio,
                  " is too large");
@@ -394,7 +395,8 @@ absl::StatusOr<ValidBoxes> FilterBoxes(const Tensor& boxes, double threshold,
                                        int64_t id_index, int64_t score_index) {
   constexpr absl::string_view kKernel = "get_valid_counts";
   if (boxes.rank() != 3) {
-    return Error(kKernel, "boxes ", boxes.TypeToString());
+    return Error(kKernel, "boxes must have 3 axes, but are ",
+                 boxes.TypeToString());
   }
   BATON_RETURN_IF_ERROR(CheckColumn(kKernel, boxes, score_index, 0));
   if (id_index >= 0) {
@@ -823,7 +825,8 @@ absl::StatusOr<Tensor> Propose(const Tensor& scores, const Tensor& deltas,
 absl::StatusOr<Tensor> Reorg(const Tensor& x, int64_t stride) {
   constexpr absl::string_view kKernel = "yolo_reorg";
   if (x.rank() != 4 || stride <= 0 || stride > (int64_t{1} << 20)) {
-    return Error(kKernel, "data ", x.TypeToString(), " with stride ", stride);
+    return Error(kKernel, "data ", x.TypeToString(),
+                 " cannot be reordered with stride ", stride);
   }
   const int64_t area = stride * stride;
   const int64_t channels = x.shape()[1];

@@ -107,7 +107,7 @@ absl::StatusOr<Tensor> Take(const Tensor& x, const Tensor& indices,
   constexpr char kName[] = "take";
   BATON_ASSIGN_OR_RETURN(const Tensor at, ToIndices(kName, indices));
   if (!axis.has_value()) {
-    if (batch_dims != 0) return Error(kName, "batch_dims without an axis");
+    if (batch_dims != 0) return Error(kName, "batch_dims needs an axis");
     BATON_ASSIGN_OR_RETURN(const Tensor flat, x.Reshaped({x.num_elements()}));
     return Take(flat, at, 0, mode);
   }

@@ -20,7 +20,7 @@ absl::StatusOr<Tensor> CrossEntropy(const Tensor& x, const Tensor& y,
   constexpr absl::string_view kKernel = "cross_entropy";
   if (x.rank() != 2 || x.shape() != y.shape() || !x.dtype().is_float()) {
     return Error(kKernel, "predictions ", x.TypeToString(), " and targets ",
-                 y.TypeToString());
+                 y.TypeToString(), " do not fit");
   }
   double sum = 0;
   for (int64_t i = 0; i < x.num_elements(); ++i) {
@@ -43,7 +43,7 @@ absl::StatusOr<Tensor> NllLoss(const Tensor& x, const Tensor& targets,
   if (!fits) {
     return Error(kKernel, "predictions ", x.TypeToString(), ", targets ",
                  targets.TypeToString(), " and weights ",
-                 weights.TypeToString());
+                 weights.TypeToString(), " do not fit");
   }
   BATON_ASSIGN_OR_RETURN(
       MutableTensor losses,

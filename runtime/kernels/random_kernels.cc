@@ -244,7 +244,8 @@ absl::StatusOr<RandomResult> RandomMultinomial(const Tensor& key,
                                                int64_t samples) {
   constexpr absl::string_view kKernel = "multinomial";
   if (probs.rank() == 0 || probs.shape().back() == 0 || samples < 0) {
-    return Error(kKernel, samples, " samples of probabilities ",
+    return Error(kKernel, samples,
+                 " samples cannot be drawn from probabilities ",
                  probs.TypeToString());
   }
   BATON_ASSIGN_OR_RETURN(const Tensor weights,

@@ -288,7 +288,7 @@ absl::StatusOr<Tensor> ReverseSequence(const Tensor& x, const Tensor& lengths,
       const int batch, internal::NormalizeAxis(kKernel, batch_axis, x.rank()));
   const int64_t extent = x.shape()[seq];
   if (lengths.num_elements() != x.shape()[batch]) {
-    return Error(kKernel, lengths.num_elements(), " lengths for ",
+    return Error(kKernel, "there are ", lengths.num_elements(), " lengths for ",
                  x.shape()[batch], " sequences");
   }
   for (int64_t i = 0; i < lengths.num_elements(); ++i) {

@@ -466,7 +466,7 @@ absl::StatusOr<Tensor> GridSample(const Tensor& x, const Tensor& grid,
        params.padding == "reflection");
   if (!known) {
     return Error(kKernel, "method ", params.method, " with padding ",
-                 params.padding);
+                 params.padding, " is not supported");
   }
   TensorShape shape = ToShape(grid.shape());
   shape[1] = x.shape()[1];

@@ -31,7 +31,8 @@ absl::Status CheckIndices(absl::string_view kernel, const Tensor& indices) {
   if (indices.dtype().is_integral() && !indices.dtype().is_bool()) {
     return absl::OkStatus();
   }
-  return Error(kernel, "indices of type ", indices.dtype().ToString());
+  return Error(kernel, "indices must be integers, but are of ",
+               indices.dtype().ToString());
 }
 
 // Maps an index in [-extent, extent) to [0, extent).

@@ -299,7 +299,7 @@ absl::StatusOr<Tensor> Squeeze(const Tensor& x,
 absl::StatusOr<Tensor> Concatenate(absl::Span<const Tensor> tensors,
                                    int64_t axis) {
   constexpr char kName[] = "concatenate";
-  if (tensors.empty()) return Error(kName, "no tensors");
+  if (tensors.empty()) return Error(kName, "there are no tensors");
   const Tensor& first = tensors[0];
   BATON_ASSIGN_OR_RETURN(const int normal,
                          internal::NormalizeAxis(kName, axis, first.rank()));
@@ -332,7 +332,7 @@ absl::StatusOr<Tensor> Concatenate(absl::Span<const Tensor> tensors,
 
 absl::StatusOr<Tensor> Stack(absl::Span<const Tensor> tensors, int64_t axis) {
   constexpr char kName[] = "stack";
-  if (tensors.empty()) return Error(kName, "no tensors");
+  if (tensors.empty()) return Error(kName, "there are no tensors");
   std::vector<Tensor> expanded;
   for (const Tensor& x : tensors) {
     BATON_RETURN_IF_ERROR(internal::CheckSameDType(kName, tensors[0], x));
@@ -676,7 +676,7 @@ absl::StatusOr<Tensor> Arange(const Tensor& start, const Tensor& stop,
   if (whole) {
     const __int128 first = start.AtAsInt64(0);
     const __int128 by = step.AtAsInt64(0);
-    if (by == 0) return Error(kName, "step 0");
+    if (by == 0) return Error(kName, "step must not be 0");
     const __int128 room =
         by > 0 ? stop.AtAsInt64(0) - first : first - stop.AtAsInt64(0);
     const __int128 count = room <= 0 ? 0 : (room - 1) / (by > 0 ? by : -by) + 1;
@@ -693,7 +693,9 @@ absl::StatusOr<Tensor> Arange(const Tensor& start, const Tensor& stop,
   const double first = start.AtAsDouble(0);
   const double by = step.AtAsDouble(0);
   const double count = std::ceil((stop.AtAsDouble(0) - first) / by);
-  if (by == 0 || std::isnan(count)) return Error(kName, "step ", by);
+  if (by == 0 || std::isnan(count)) {
+    return Error(kName, "step ", by, " gives no number of elements");
+  }
   if (count >= static_cast<double>(kMax)) return too_many();
   return Filled(kName, dtype, static_cast<int64_t>(std::max(0.0, count)),
                 [first, by](double i) BATON_LOOP { return first + i * by; });

@@ -95,7 +95,7 @@ absl::StatusOr<Tensor> Stft(const Tensor& x, const Tensor& window,
                     params.n_fft <= x.shape().back();
   if (!fits) {
     return Error(kKernel, "data ", x.TypeToString(), " and window ",
-                 window.TypeToString(), " with n_fft=", params.n_fft,
+                 window.TypeToString(), " do not fit n_fft=", params.n_fft,
                  ", hop_length=", params.hop_length,
                  " and win_length=", params.win_length);
   }

@@ -46,7 +46,8 @@ bool Before(E a, E b) {
 
 absl::Status CheckIndexDType(absl::string_view kernel, DType dtype) {
   if (dtype.is_integral() && !dtype.is_bool()) return absl::OkStatus();
-  return Error(kernel, "indices of type ", dtype.ToString());
+  return Error(kernel, "indices must be integers, but are of ",
+               dtype.ToString());
 }
 
 // The elements of `x` around an axis. Without elements there is nothing to

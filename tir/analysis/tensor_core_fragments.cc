@@ -37,7 +37,9 @@ class FragmentFinder final : public Visitor {
     }
     const auto args = node->args();
     if (args.size() != (fills ? 6 : 8)) {
-      Fail(node->span(), "a matrix instruction with other arguments");
+      Fail(node->span(),
+           absl::StrCat("a matrix instruction must have ", fills ? 6 : 8,
+                        " arguments, but has ", args.size()));
       return;
     }
     const auto* pointer = args[0].As<VarNode>();
@@ -47,8 +49,9 @@ class FragmentFinder final : public Visitor {
     const auto* layout = fills ? nullptr : args[7].As<StringImmNode>();
     if (pointer == nullptr || m == nullptr || n == nullptr || k == nullptr ||
         (!fills && layout == nullptr)) {
-      Fail(node->span(),
-           "a matrix instruction whose shape or layout is not constant");
+      Fail(
+          node->span(),
+          "the shape and the layout of a matrix instruction must be constants");
       return;
     }
     const std::string& scope = pointer->scope();

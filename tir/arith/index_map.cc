@@ -225,8 +225,7 @@ absl::StatusOr<std::vector<PrimExpr>> MapShape(const IndexMap& map,
     result.push_back(range.extent);
   }
   if (result.size() == map->final_indices().size()) return result;
-  return ErrorAt(map->span(),
-                 "a result of the map of indices has no range from 0");
+  return ErrorAt(map->span(), "each result of an index map must begin at 0");
 }
 
 absl::StatusOr<InverseMap> InvertWithPadding(const IndexMap& map,

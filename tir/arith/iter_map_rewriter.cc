@@ -751,7 +751,7 @@ std::optional<IterSum> IterMapRewriter::Dividend(const Form& dividend) {
     if (sum->args.size() == 1) return *sum;
     std::optional<IterSum> fused = Fuse(*sum, true);
     if (!fused.has_value() || fused->args.size() != 1) {
-      Error("a dividend is no fused iterator");
+      Error("the iterators of a dividend cannot be fused into one");
       return std::nullopt;
     }
     return fused;

@@ -673,7 +673,8 @@ class Machine {
       const int64_t at = EvalInteger(index);
       if (!ok()) return {};
       if (at < 0 || at >= static_cast<int64_t>(all.size())) {
-        return Fail(node, absl::StrCat("lane ", at, " of ", all.size()));
+        return Fail(node, absl::StrCat("there is no lane ", at, " in ",
+                                       all.size(), " lanes"));
       }
       result.lanes.push_back(all[static_cast<size_t>(at)]);
     }

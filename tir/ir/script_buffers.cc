@@ -42,8 +42,9 @@ bool ScriptParser::CallAsType(const Value& method, const Value& form,
   }
   if (value.dtype().code() == DType::Code::kHandle ||
       dtype.lanes() != value.dtype().lanes()) {
-    return Fail(form, absl::StrCat("no cast from ", value.dtype().ToString(),
-                                   " to ", dtype.ToString()));
+    return Fail(form,
+                absl::StrCat("there is no cast from ", value.dtype().ToString(),
+                             " to ", dtype.ToString()));
   }
   *result = ExprValue(CastTo(dtype, std::move(value)), form.begin, form.end);
   return true;
@@ -133,7 +134,8 @@ bool ScriptParser::CallLoadOrStore(const Value& method, const Value& form,
   const int lanes = dtype.lanes() / buffer.dtype().lanes();
   if (WithLanes(dtype, 1) != WithLanes(buffer.dtype(), 1) ||
       lanes * buffer.dtype().lanes() != dtype.lanes()) {
-    return Fail(form, absl::StrCat("a ", dtype.ToString(), " of a buffer of ",
+    return Fail(form, absl::StrCat("a ", dtype.ToString(),
+                                   " cannot be accessed in a buffer of ",
                                    buffer.dtype().ToString()));
   }
   if (lanes > 1) {

@@ -1342,8 +1342,9 @@ bool ScriptParser::ToExpr(const Value& value, PrimExpr* e) {
     case Value::kName:
       return Fail(value, absl::StrCat(value.text, " is no expression"));
     case Value::kGlobal:
-      return Fail(value, absl::StrCat(value.text,
-                                      " is a function, which is only called"));
+      return Fail(
+          value,
+          absl::StrCat(value.text, " is a function, which can be called only"));
     case Value::kForm:
       return Fail(value, absl::StrCat("T.", value.text,
                                       " is a statement, not an expression"));
@@ -1393,7 +1394,9 @@ bool ScriptParser::ToAttr(const Value& value, PrimExpr* e) {
       std::vector<Dict::Entry> entries;
       for (size_t i = 0; i < value.items().size(); ++i) {
         const Value& key = value.parts->keys[i];
-        if (!key.Is(Value::kString)) return Fail(key, "a key is a string");
+        if (!key.Is(Value::kString)) {
+          return Fail(key, "a key must be a string");
+        }
         PrimExpr item;
         if (!ToAttr(value.items()[i], &item)) return false;
         if (!item.defined()) {

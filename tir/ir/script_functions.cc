@@ -613,8 +613,8 @@ bool ScriptParser::ReadCast(FunctionCall& call) {
                                  (dtype.lanes() != value.dtype().lanes() &&
                                   value.dtype().lanes() != 1))) {
     return Fail(call.form,
-                absl::StrCat("no cast from ", value.dtype().ToString(), " to ",
-                             dtype.ToString()));
+                absl::StrCat("there is no cast from ", value.dtype().ToString(),
+                             " to ", dtype.ToString()));
   }
   return Give(call, CastTo(dtype, std::move(value)));
 }

@@ -126,8 +126,9 @@ bool ScriptParser::ReadAllocateConst(ScopeCall& call) {
   if (elements != static_cast<int64_t>(items.size())) {
     // The reference prints the first values of a long constant only.
     if (elements < static_cast<int64_t>(items.size())) {
-      return Fail(*call.args[0], absl::StrCat(items.size(), " values for ",
-                                              elements, " elements"));
+      return Fail(*call.args[0],
+                  absl::StrCat("there are ", items.size(), " values for ",
+                               elements, " elements"));
     }
     shape = {static_cast<int64_t>(items.size())};
   }

@@ -566,7 +566,7 @@ bool ScriptParser::ParseParam(FlatHashSet<std::string>* names,
   if (!ParseExpr(&type)) return false;
   const std::string text(TextOf(name));
   if (!names->insert(text).second) {
-    return Fail(name.begin, name.end, "a second parameter of that name");
+    return Fail(name.begin, name.end, "another parameter has the same name");
   }
   if (type.Is(Value::kForm)) {
     if (type.text != "Buffer" && type.text != "buffer_decl") {
@@ -668,7 +668,8 @@ bool ScriptParser::ParseStmt() {
     }
     if (word == "def" || word == "class" || word == "import" ||
         word == "from") {
-      return FailHere(absl::StrCat("`", word, "` cannot stand in a function"));
+      return FailHere(
+          absl::StrCat("`", word, "` is not allowed in a function"));
     }
     if (word == "pass") {
       Next();
@@ -1215,7 +1216,7 @@ bool ScriptParser::AxisForm(const std::vector<Token>& names,
                             const Value& form) {
   Scope* block = InnerBlock();
   if (block == nullptr) {
-    return Fail(form, absl::StrCat("T.", form.text, " stands in a block"));
+    return Fail(form, absl::StrCat("T.", form.text, " is not in a block"));
   }
   std::vector<const Value*> args;
   const auto add = [&](const std::string& name, const Token& token, Range dom,
@@ -1306,7 +1307,7 @@ bool ScriptParser::AxisForm(const std::vector<Token>& names,
 bool ScriptParser::BlockForm(const Value& form) {
   Scope* block = InnerBlock();
   if (block == nullptr) {
-    return Fail(form, absl::StrCat("T.", form.text, " stands in a block"));
+    return Fail(form, absl::StrCat("T.", form.text, " is not in a block"));
   }
   std::vector<const Value*> args;
   if (form.text == "where") {

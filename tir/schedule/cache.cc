@@ -636,9 +636,9 @@ void FindOwnPlace(const Site* block, const Site* scope, CacheStage& stage) {
 // them and the block determines.
 absl::Status CheckOwnPlace(const Site* block, const CacheStage& stage) {
   if (!IsOne(block->realize->predicate())) {
-    return SiteError(block, absl::StrCat(block->Describe(),
-                                         " has a condition, its copies have "
-                                         "none"));
+    return SiteError(
+        block, absl::StrCat(block->Describe(),
+                            " has a condition, which its copies would lack"));
   }
   for (const Site* p = block->parent; p != stage.place && !p->is_block();
        p = p->parent) {
@@ -648,7 +648,7 @@ absl::Status CheckOwnPlace(const Site* block, const CacheStage& stage) {
         continue;
       }
       return SiteError(
-          p, absl::StrCat("the copies stand outside of ", p->Describe(),
+          p, absl::StrCat("the copies are outside of ", p->Describe(),
                           ", on which the region of ", block->Describe(),
                           " depends"));
     }

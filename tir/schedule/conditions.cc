@@ -520,9 +520,8 @@ absl::Status CheckDoesNotRead(const ScheduleState& state, const Site* block,
     return absl::OkStatus();
   }
   return SiteError(
-      block,
-      absl::StrCat(block->Describe(), " reads buffer ", buffer->name(),
-                   ", too, of which the copy would not have the elements"));
+      block, absl::StrCat(block->Describe(), " reads buffer ", buffer->name(),
+                          ", too, whose elements the copy would lack"));
 }
 
 absl::Status CheckReadsInside(const ScheduleState& state, const Site* block,

@@ -470,7 +470,7 @@ absl::Status CheckMergedOrder(const ScheduleState& state, const Site* scope,
       return SiteError(
           d.dst,
           absl::StrCat(d.dst->Describe(), " depends on ", d.src->Describe(),
-                       ", of which iterations are not done when it runs in "
+                       ", some of whose iterations would run later in "
                        "the merged loops"));
     }
   }

@@ -255,8 +255,9 @@ absl::Status RollingBuffer(ScheduleState& state, const Site* block,
   Roller roller(scope->block(), rolling);
   const Block result = roller.RewriteBlock(Block(scope->block()));
   if (roller.failed) {
-    return SiteError(block, absl::StrCat("accesses to buffer ", buffer->name(),
-                                         " are of no known form"));
+    return SiteError(
+        block, absl::StrCat("a block must have one region of buffer ",
+                            buffer->name(), ", whose start has a lower bound"));
   }
   return state.Replace(scope, result);
 }

@@ -354,7 +354,7 @@ TEST(StepTextTest, SaysWhereATextIsNoJson) {
       {R"({"name": "split" "loop": 1})", "column 18: expected , or }"},
       {R"({"name": "split"} 1)", "column 19: expected nothing"},
       {R"({"name": "split)", "column 10: the string has no end"},
-      {R"({"name": "a", "name": "b"})", "the key name stands twice"},
+      {R"({"name": "a", "name": "b"})", "the key name is given twice"},
       {R"({"name": "a", "n": [1 2]})", "column 23: expected , or ]"},
       {R"({"name": "a", "n": 9223372036854775808})",
        "column 20: 9223372036854775808 is no integer of 64 bits"},

@@ -91,7 +91,8 @@ class JsonReader {
     std::sort(entries.begin(), entries.end(), less);
     for (size_t i = 1; i < entries.size(); ++i) {
       if (less(entries[i - 1], entries[i])) continue;
-      return Error(absl::StrCat("the key ", entries[i].first, " stands twice"));
+      return Error(
+          absl::StrCat("the key ", entries[i].first, " is given twice"));
     }
     return AttrValue(std::move(entries));
   }
@@ -204,7 +205,7 @@ absl::StatusOr<Step> ParseStep(absl::string_view line) {
     }
   }
   if (step.name.empty()) {
-    return absl::InvalidArgumentError("a step has a \"name\"");
+    return absl::InvalidArgumentError("a step must have a \"name\"");
   }
   return step;
 }

@@ -56,7 +56,7 @@ TEST(HostileScriptsTest, Parameters) {
                                  "\"int32\"), A: ",
                                  second, "):\n    T.evaluate(0)\n"));
     EXPECT_THAT(twice.status().message(),
-                HasSubstr("a second parameter of that name"));
+                HasSubstr("another parameter has the same name"));
   }
   EXPECT_TRUE(ParseModule("@T.prim_func\ndef main(A: T.Buffer((16,), \"int32\")"
                           ", A_handle: T.int32):\n    A[0] = A_handle\n")

@@ -653,7 +653,7 @@ TEST(ScriptTest, SugarHasLocatedMistakes) {
   EXPECT_THAT(mistake("    T.evaluate(A.vlod(0))\n"),
               HasSubstr("a buffer has no `vlod`"));
   EXPECT_THAT(mistake("    T.evaluate(A.vload([0, 0], \"float32\"))\n"),
-              HasSubstr("a float32 of a buffer of int32"));
+              HasSubstr("a float32 cannot be accessed in a buffer of int32"));
   EXPECT_THAT(mistake("    T.evaluate(T.max_value(\"uint64\"))\n"),
               HasSubstr("uint64 has no such constant"));
   EXPECT_THAT(mistake("    B = T.preflattened_buffer(A, (32,))\n"),

@@ -88,10 +88,11 @@ class Layouts final : public Visitor {
       if (found == by_name_.end() || found->second.size() != 1) {
         return ErrorAt(
             function->span(),
-            absl::StrCat("the attribute ", kLayoutTransformMapAttr, " names ",
-                         name, ", and ",
-                         found == by_name_.end() ? "no buffer" : "two buffers",
-                         " of parameters or of T.realize is named so"));
+            absl::StrCat(
+                "the attribute ", kLayoutTransformMapAttr, " names ", name,
+                ", and ",
+                found == by_name_.end() ? "no buffer" : "more than one buffer",
+                " of parameters or of T.realize has this name"));
       }
       BATON_ASSIGN_OR_RETURN(Maps maps,
                              MapsOf(dict->values()[i], function->span()));

@@ -133,8 +133,8 @@ absl::StatusOr<Stmt> SplitAmongThreads(const For& loop, const AutoCopy& copy) {
         __builtin_mul_overflow(step, found->second, &step) ||
         step > std::numeric_limits<int32_t>::max()) {
       return ErrorAt(loop->span(),
-                     absl::StrCat("an automatic copy by ", found->second,
-                                  " threads of ", tag));
+                     absl::StrCat("an automatic copy cannot use ",
+                                  found->second, " threads of ", tag));
     }
     factors.push_back(found->second);
     tags.push_back(tag);
@@ -185,7 +185,7 @@ absl::StatusOr<Stmt> Inverted(const Stmt& stmt, const AutoCopy& copy) {
   if (store == nullptr || store->buffer() != copy.write->buffer() ||
       store->indices().size() != copy.write->region().size()) {
     return ErrorAt(stmt->span(),
-                   "an automatic copy is no store to the written buffer");
+                   "an automatic copy must be a store to the written buffer");
   }
   Analyzer analyzer;
   std::vector<PrimExpr> pattern;
@@ -434,7 +434,7 @@ absl::StatusOr<CachedCopy> WithCache(const Stmt& stmt, bool is_write,
   }
   const auto* store = body.As<BufferStoreNode>();
   if (store == nullptr) {
-    return ErrorAt(stmt->span(), "an automatic copy is no store");
+    return ErrorAt(stmt->span(), "an automatic copy must be a store");
   }
   BufferLoad fragment_load;
   if (is_write) {

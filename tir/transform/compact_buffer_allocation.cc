@@ -244,8 +244,8 @@ class RegionCollector final : public Visitor {
       const std::vector<Buffer>* aliases = aliases_.Find(buffer->data());
       if (aliases == nullptr || aliases->size() != 1) {
         return Fail(buffer->span(),
-                    absl::StrCat("the memory of buffer ", buffer->name(),
-                                 " has further buffers"));
+                    absl::StrCat("another buffer uses the memory of buffer ",
+                                 buffer->name()));
       }
       Finish(buffer);
     }

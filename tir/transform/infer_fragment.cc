@@ -40,7 +40,7 @@ class ProductChecker final : public Visitor {
       return;
     }
     if (node->args().size() != 8) {
-      Fail(node->span(), "a matrix product with other arguments");
+      Fail(node->span(), "a matrix product must have 8 arguments");
       return;
     }
     const Fragment* first = nullptr;

@@ -100,7 +100,7 @@ class Injector final : public Rewriter {
     Entry* const entry = entries_.Find(node->node().get());
     if (entry == nullptr) return Rewrite(node->body());
     if (loops_.empty()) {
-      Fail(node->span(), "a double buffer outside of loops");
+      Fail(node->span(), "a double buffer must be filled in a loop");
       return AttrStmt(node);
     }
     return Produce(node, *entry);
@@ -110,7 +110,9 @@ class Injector final : public Rewriter {
     Entry* const entry = entries_.Find(node->var().get());
     if (entry == nullptr) return Rewriter::VisitAllocate(node);
     if (node->extents().size() != 1) {
-      Fail(node->span(), "memory of a double buffer that is not flat");
+      Fail(node->span(),
+           "the memory of a double buffer must have one extent; "
+           "tir.FlattenBuffer flattens it");
       return Allocate(node);
     }
     entry->stride = node->extents()[0];
@@ -118,8 +120,7 @@ class Injector final : public Rewriter {
     const auto* alloc = visited.As<AllocateNode>();
     if (entry->loop == nullptr) {
       Fail(node->span(),
-           "a double buffer whose memory is not allocated in "
-           "the loop that it is filled in");
+           "a double buffer is not filled inside of its allocation");
       return visited;
     }
     Nest& nest = allocs_[entry->loop];
@@ -160,7 +161,9 @@ class Injector final : public Rewriter {
     if (entry == nullptr) return result;
     const auto* store = result.As<BufferStoreNode>();
     if (!in_scope_ || !entry->write_half.defined()) {
-      Fail(node->span(), "a store to a double buffer where it is not filled");
+      Fail(node->span(),
+           "a store to a double buffer must be inside of its attribute "
+           "double_buffer_scope");
       return result;
     }
     return BufferStore(
@@ -174,7 +177,7 @@ class Injector final : public Rewriter {
     if (entry == nullptr) return result;
     const auto* load = result.As<BufferLoadNode>();
     if (!entry->read_half.defined()) {
-      Fail(node->span(), "a load from a double buffer before it is filled");
+      Fail(node->span(), "a double buffer is read before it is filled");
       return result;
     }
     return BufferLoad(BufferOfBoth(load->buffer(), *entry, node->span()),
@@ -221,11 +224,11 @@ class Injector final : public Rewriter {
   // The loop without its last steps, and these.
   Stmt Split(const ForNode* loop) {
     if (split_loop_ != 1 && split_loop_ % 2 != 0) {
-      Fail(loop->span(), "split_loop is neither 1 nor even");
+      Fail(loop->span(), "split_loop must be 1 or even");
       return For(loop);
     }
     if (!IsZero(loop->min())) {
-      Fail(loop->span(), "a loop of a double buffer that does not begin at 0");
+      Fail(loop->span(), "a loop of a double buffer must begin at 0");
       return For(loop);
     }
     const DType dtype = loop->loop_var()->dtype();
@@ -271,7 +274,7 @@ class Injector final : public Rewriter {
   PrimExpr IndexIn(const PrimExpr& half, const Entry& entry,
                    absl::Span<const PrimExpr> indices) {
     if (indices.size() != 1) {
-      Fail({}, "an access of a double buffer with several indices");
+      Fail({}, "an access of a double buffer must have one index");
       return indices[0];
     }
     return Add(Mul(half, entry.stride), indices[0]);
@@ -281,7 +284,9 @@ class Injector final : public Rewriter {
   Buffer BufferOfBoth(const Buffer& buffer, const Entry& entry,
                       const Span& span) {
     if (buffer->shape().size() != 1 || !entry.stride.defined()) {
-      Fail(span, "a double buffer that is not flat memory allocated around");
+      Fail(span,
+           "a double buffer must have one axis, and its allocation must be "
+           "around its accesses");
       return buffer;
     }
     return buffers_.FindOrMake(buffer, [&](BufferNode::Parts& parts) {

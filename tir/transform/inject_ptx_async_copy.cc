@@ -91,7 +91,9 @@ class CopyInjector final : public Rewriter {
     if (load->indices().size() != 1 || store->indices().size() != 1 ||
         load->indices()[0].dtype().lanes() !=
             store->indices()[0].dtype().lanes()) {
-      Fail(store->span(), "an asynchronous copy of memory that is not flat");
+      Fail(store->span(),
+           "memory of an asynchronous copy must have one axis; "
+           "tir.FlattenBuffer flattens it");
       return {};
     }
     const int lanes = load->indices()[0].dtype().lanes();
@@ -104,8 +106,9 @@ class CopyInjector final : public Rewriter {
       // Indices of merged shared memory, whose elements are bytes, count those
       // of the value.
       if (to->scope() != "shared.dyn" || to_element != DType::UInt(8)) {
-        Fail(store->span(),
-             "an asynchronous copy between pointers of other types");
+        Fail(
+            store->span(),
+            "both pointers of an asynchronous copy must have one element type");
         return {};
       }
       factor = (from_element.bits() + 7) / 8;

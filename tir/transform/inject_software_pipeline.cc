@@ -744,8 +744,8 @@ class Injector final : public Rewriter {
       }
       if (!realize->block()->match_buffers().empty()) {
         return ErrorAt(stmt->span(),
-                       "a pipeline whose block matches buffers; lower these "
-                       "before");
+                       "a block of a pipeline matches buffers: run "
+                       "tir.LowerMatchBuffer first");
       }
       for (const Buffer& buffer : realize->block()->alloc_buffers()) {
         allocs.push_back(buffer);

@@ -172,10 +172,9 @@ class Repeater final : public WrappingRewriter<AnalyzingRewriter> {
 
   PrimExpr VisitVar(const VarNode* node) override {
     if (strides_.Contains(node)) {
-      Fail(node->span(), absl::StrCat("the pointer ", node->name(),
-                                      ", whose memory each virtual thread has "
-                                      "a part of, is used other than by "
-                                      "accesses"));
+      Fail(node->span(),
+           absl::StrCat("virtual threads share the memory of the pointer ",
+                        node->name(), ", which may be used in accesses only"));
     }
     if (touched_.Contains(node)) uses_touched_ = true;
     return Var(node);
@@ -254,7 +253,7 @@ class Repeater final : public WrappingRewriter<AnalyzingRewriter> {
   }
   Stmt DoFor(const ForNode* node) override {
     if (!IsZero(node->min())) {
-      Fail(node->span(), "a loop in a virtual thread that does not begin at 0");
+      Fail(node->span(), "a loop in a virtual thread must begin at 0");
     }
     PrimExpr extent = Rewrite(node->extent());
     if (uses_touched_ && !repeated_) {
@@ -290,7 +289,7 @@ class Repeater final : public WrappingRewriter<AnalyzingRewriter> {
                       std::move(else_case), node->span());
   }
   Stmt DoWhile(const WhileNode* node) override {
-    Fail(node->span(), "a while loop in a virtual thread");
+    Fail(node->span(), "a while loop in a virtual thread is not supported");
     return While(node);
   }
   Stmt DoSeqStmt(const SeqStmtNode* node) override {
@@ -318,7 +317,9 @@ class Repeater final : public WrappingRewriter<AnalyzingRewriter> {
     uses_touched_ = false;
     if (touched_.Contains(node->var().get()) || !may_share_) {
       if (extents.size() != 1) {
-        Fail(node->span(), "memory of a virtual thread that is not flat");
+        Fail(node->span(),
+             "memory of a virtual thread must have one axis; tir.FlattenBuffer "
+             "flattens it");
         return Allocate(node);
       }
       const PrimExpr stride = extents[0];
@@ -382,7 +383,9 @@ class Repeater final : public WrappingRewriter<AnalyzingRewriter> {
   bool IsFlat(const Buffer& buffer, absl::Span<const PrimExpr> indices,
               const Span& span) {
     if (indices.size() == 1 && buffer->shape().size() == 1) return true;
-    Fail(span, "memory of a virtual thread that is not flat");
+    Fail(span,
+         "memory of a virtual thread must have one axis; tir.FlattenBuffer "
+         "flattens it");
     return false;
   }
   Buffer BufferOfAll(const Buffer& buffer, const PrimExpr& stride) {

@@ -124,9 +124,8 @@ class CheckInserter final : public Rewriter {
         if (status_.ok()) {
           status_ =
               ErrorAt(node->span(),
-                      absl::StrCat("an access with ", access.indices.size(),
-                                   " indices to "
-                                   "memory with ",
+                      absl::StrCat("an access has ", access.indices.size(),
+                                   " indices, but its memory has ",
                                    access.extents->size(), " extents"));
         }
         return BufferStore(node);

@@ -82,8 +82,9 @@ class LaunchFinder final : public Visitor {
     const MemoryScope scope(node->var()->scope());
     if (scope.rank == MemoryRank::kShared && scope.tag == ".dyn") {
       if (dynamic_size_.defined() && status_.ok()) {
-        status_ = ErrorAt(node->span(),
-                          "a second allocation of dynamic shared memory");
+        status_ =
+            ErrorAt(node->span(),
+                    "a kernel may allocate dynamic shared memory once only");
       }
       PrimExpr size = IntImm(kInt32, 1);
       for (const PrimExpr& extent : node->extents()) size = Mul(size, extent);
@@ -113,8 +114,10 @@ class CallLowerer final : public Rewriter {
     if (var == nullptr) return result;
     const auto found = kernels_.find(var->name());
     if (found == kernels_.end()) {
-      Fail(node->span(), absl::StrCat("call of ", var->name(),
-                                      ", which is no function of loops"));
+      Fail(node->span(),
+           absl::StrCat(
+               "a call of ", var->name(),
+               ", which is no PrimFunc of the module, is not supported"));
       return result;
     }
     Kernel& kernel = found->second;

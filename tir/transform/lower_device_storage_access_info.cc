@@ -31,9 +31,10 @@ class AccessLowerer final : public Rewriter {
   Stmt VisitAllocate(const AllocateNode* node) override {
     const MemoryScope scope(node->var()->scope());
     if (!scope.tag.empty() && scope.tag != ".dyn" && status_.ok()) {
-      status_ = ErrorAt(node->span(),
-                        absl::StrCat("nothing is known of memory of the scope ",
-                                     node->var()->scope()));
+      status_ =
+          ErrorAt(node->span(),
+                  absl::StrCat("there is no description of the memory scope ",
+                               node->var()->scope()));
     }
     return Rewriter::VisitAllocate(node);
   }

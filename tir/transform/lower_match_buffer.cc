@@ -103,7 +103,8 @@ class MatchLowerer final : public Rewriter {
   bool CheckRank(const Buffer& buffer, size_t rank, const Span& span) {
     if (rank == buffer->shape().size()) return true;
     Fail(span, absl::StrCat("an access of buffer ", buffer->name(), " has ",
-                            rank, " indices"));
+                            rank, " indices, but the buffer has ",
+                            buffer->shape().size(), " axes"));
     return false;
   }
 

@@ -177,7 +177,7 @@ class Lowerer final : public WrappingRewriter<Rewriter> {
     before_.pop_back();
     StackSizes& run = stacks_.back().run;
     if (run.shape != -1 || run.array != 0) {
-      Fail(node->span(), "an array or a shape outside of packed calls");
+      Fail(node->span(), "arrays and shapes must be arguments of packed calls");
       run = StackSizes();
     }
     if (seq.empty()) return result;
@@ -246,7 +246,8 @@ class Lowerer final : public WrappingRewriter<Rewriter> {
     if (node->key() == "device_type") part = &device_type_;
     if (part == nullptr) return Rewriter::VisitAttrStmt(node);
     if (part->defined()) {
-      Fail(node->span(), absl::StrCat("a second attribute ", node->key()));
+      Fail(node->span(),
+           absl::StrCat("the attribute ", node->key(), " is given twice"));
     }
     *part = node->value();
     return Rewrite(node->body());
@@ -340,9 +341,9 @@ class Lowerer final : public WrappingRewriter<Rewriter> {
   bool HasDevice(const Span& span) {
     if (device_type_.defined() && device_id_.defined()) return true;
     Fail(span,
-         absl::StrCat("no attribute ",
+         absl::StrCat("the attribute ",
                       device_type_.defined() ? "device_id" : "device_type",
-                      " around says the device"));
+                      " around the statement is missing"));
     return false;
   }
   PrimExpr DeviceMethod(absl::string_view method, const Span& span) {
@@ -462,7 +463,7 @@ class Lowerer final : public WrappingRewriter<Rewriter> {
     const int64_t args = static_cast<int64_t>(node->args().size());
     const int64_t count = by_name ? args : args - 1;
     if (count < 1) {
-      Fail(node->span(), "a packed call without a function");
+      Fail(node->span(), "a packed call must name a function");
       return Call(node);
     }
     const StackSizes outer = stacks_.back().run;
@@ -488,7 +489,7 @@ class Lowerer final : public WrappingRewriter<Rewriter> {
   PrimExpr TraceCall(const CallNode* node) {
     const int64_t args = static_cast<int64_t>(node->args().size());
     if (args < 1) {
-      Fail(node->span(), "a packed call without a function");
+      Fail(node->span(), "a packed call must name a function");
       return Call(node);
     }
     const StackSizes outer = stacks_.back().run;
@@ -496,7 +497,7 @@ class Lowerer final : public WrappingRewriter<Rewriter> {
     const PrimExpr visited = Rewriter::VisitCall(node);
     const auto values = visited.As<CallNode>()->args();
     for (const PrimExpr& value : values.subspan(1)) {
-      if (IsArrayAddress(value)) Fail(node->span(), "a trace of an array");
+      if (IsArrayAddress(value)) Fail(node->span(), "a trace takes no arrays");
     }
     PushArgs(values.subspan(1), outer.arg, node->span());
     NoteStack();

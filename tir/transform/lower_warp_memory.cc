@@ -89,7 +89,7 @@ class WarpFinder final : public Visitor {
                          warp_size_, " threads"));
       } else if (thread_.defined() && thread_.get() != thread &&
                  thread_->var() != thread->var()) {
-        Fail(node->span(), "a kernel with two variables for threadIdx.x");
+        Fail(node->span(), "a kernel must have one variable for threadIdx.x");
       } else if (!thread_.defined()) {
         thread_ = IterVar(thread);
         width_ = extent->value();
@@ -138,7 +138,8 @@ class FactorFinder final : public Visitor {
         node->indices().size() == 1 ? BaseOf(node->indices()[0]) : PrimExpr();
     if (!base.defined()) {
       Fail(node->span(),
-           "memory of a warp that is not flat, or not stored to in order");
+           "a store to a warp's memory must have one index, whose lanes are "
+           "consecutive");
       return;
     }
     Note(base, node->span());
@@ -153,10 +154,11 @@ class FactorFinder final : public Visitor {
     const auto* factor = simple.As<IntImmNode>();
     if (factor == nullptr || factor->value() <= 0) {
       Fail(span,
-           "an index of a warp's memory is no positive constant times "
-           "the thread, and a rest");
+           "an index of a warp's memory must be the thread times a positive "
+           "constant, plus a rest");
     } else if (factor_ != 0 && factor_ != factor->value()) {
-      Fail(span, "stores to a warp's memory with two factors of the thread");
+      Fail(span,
+           "stores to a warp's memory must have one factor of the thread");
     } else {
       factor_ = factor->value();
     }
@@ -221,14 +223,14 @@ class AccessRewriter final : public Rewriter {
     if (node->buffer()->data().get() != pointer_) return result;
     const auto* load = result.As<BufferLoadNode>();
     if (load->indices().size() != 1) {
-      Fail(node->span(), "memory of a warp that is not flat");
+      Fail(node->span(), "a load from a warp's memory must have one index");
       return result;
     }
     const Place place = Split(node->indices()[0]);
     if (UsesVar(place.local, thread_.get())) {
       Fail(node->span(),
-           "a load from a warp's memory whose place in a thread "
-           "depends on the thread");
+           "the place in a thread of a load from a warp's memory must not "
+           "depend on the thread");
     }
     const PrimExpr local =
         BufferLoad(load->buffer(), {place.local}, load->span());
@@ -341,7 +343,8 @@ class WarpLowerer final : public Rewriter {
     warp.Visit(alloc->body());
     BATON_RETURN_IF_ERROR(warp.status());
     if (!warp.thread().defined()) {
-      return ErrorAt(alloc->span(), "a warp's memory without threadIdx.x");
+      return ErrorAt(alloc->span(),
+                     "a warp's memory must be used in a loop over threadIdx.x");
     }
     const Var& thread = warp.thread()->var();
     FactorFinder factors(alloc->var().get(), thread, analyzer_);
@@ -353,7 +356,7 @@ class WarpLowerer final : public Rewriter {
     }
     if (factors.factor() < 0 || factors.factor() > kMaxFactor) {
       return ErrorAt(alloc->span(),
-                     absl::StrCat("a thread stores ", factors.factor(),
+                     absl::StrCat("a thread must not store ", factors.factor(),
                                   " elements to a warp's memory"));
     }
     const int64_t step = warp.width() * factors.factor();

@@ -80,9 +80,11 @@ class ReturnRewriter final : public Rewriter {
     if (call == nullptr || call->op() != BATON_OP("tir.ret")) {
       return Evaluate(node);
     }
-    if (parallel_ > 0) Fail(node->span(), "T.ret() in a parallel loop");
+    if (parallel_ > 0) {
+      Fail(node->span(), "T.ret() must not be in a parallel loop");
+    }
     if (call->args().size() != 1) {
-      Fail(node->span(), "T.ret() without one argument");
+      Fail(node->span(), "T.ret() takes one argument");
       return Evaluate(node);
     }
     const PrimExpr& value = call->args()[0];
@@ -90,7 +92,8 @@ class ReturnRewriter final : public Rewriter {
     const bool is_float = dtype.is_float();
     if (!is_float && !dtype.is_integral()) {
       Fail(node->span(),
-           absl::StrCat("T.ret() of a value of the type ", dtype.ToString()));
+           absl::StrCat("T.ret() cannot give a value of the type ",
+                        dtype.ToString()));
       return Evaluate(node);
     }
     const DType stored = is_float ? kFloat64 : kInt64;

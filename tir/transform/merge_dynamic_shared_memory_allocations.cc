@@ -417,7 +417,8 @@ class Merger final : public Rewriter {
   PrimExpr OffsetOf(const VarNode* pointer, DType dtype, const Span& span) {
     const PrimExpr* offset = offsets_.Find(pointer);
     if (offset == nullptr) {
-      Fail(span, "dynamic shared memory that no statement around allocates");
+      Fail(span,
+           "no statement around this one allocates its dynamic shared memory");
       return IntImm(kInt32, 0);
     }
     return MakeBinary(BinaryOp::kFloorDiv, *offset,

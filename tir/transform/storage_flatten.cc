@@ -91,7 +91,9 @@ class StorageFlattener final : public Rewriter {
   Stmt VisitAttrStmt(const AttrStmtNode* node) override {
     const auto* buffer = node->node().As<BufferNode>();
     if (node->key() == "buffer_bind_scope") {
-      return Fail(node, "a buffer that is bound to a region of another one");
+      return Fail(node,
+                  "buffer_bind_scope, which binds a buffer to a region of "
+                  "another one, is not supported");
     }
     if (node->key() == "buffer_dim_align" && buffer != nullptr) {
       return VisitAlignment(node);
@@ -251,7 +253,8 @@ class StorageFlattener final : public Rewriter {
     const Entry entry = EntryOf(node->buffer(), node->span());
     const size_t rank = node->bounds().size();
     if (rank == 0 || entry.buffer->shape().size() != rank) {
-      return Fail(node, "a prefetch with other dimensions than its buffer");
+      return Fail(node,
+                  "a prefetch must have one range for each axis of its buffer");
     }
     // Axes behind `first` are within one line.
     const int64_t line = std::max<int64_t>(
@@ -420,7 +423,8 @@ class StorageFlattener final : public Rewriter {
     if (values.size() != 3 || tuple->args().size() != 3 || values[0] < 0 ||
         values[0] > 64 || values[1] < 1 || values[1] > kMost ||
         values[2] < -kMost || values[2] > kMost) {
-      return Fail(node, "an alignment that is no axis, factor and offset");
+      return Fail(node,
+                  "buffer_dim_align must have an axis, a factor and an offset");
     }
     std::vector<Alignment>& axes = alignments_[node->node().get()];
     const auto axis = static_cast<size_t>(values[0]);

@@ -103,9 +103,10 @@ class StorageLegalizer final : public Rewriter {
     if (call != nullptr && call->op() == BATON_OP("tir.reinterpret")) {
       value = Reinterpreted(BitsDType(call->dtype()), call->args()[0]);
     } else {
-      Fail(node->span(), absl::StrCat("store to ", node->buffer()->name(),
-                                      " of a computed value of the type ",
-                                      store->value().dtype().ToString()));
+      Fail(node->span(),
+           absl::StrCat("a computed value of the type ",
+                        store->value().dtype().ToString(),
+                        " cannot be stored to ", node->buffer()->name()));
       return result;
     }
     return BufferStore(store->buffer(), std::move(value),

@@ -39,9 +39,9 @@ Pass TextureFlatten() {
         TextureFinder finder;
         finder.Visit(function->body());
         if (finder.found() != nullptr) {
-          return ErrorAt(finder.found()->span(),
-                         "memory of the scope global.texture that a schedule "
-                         "of tensor expressions realizes");
+          return ErrorAt(
+              finder.found()->span(),
+              "T.realize in the scope global.texture is not supported");
         }
         return function;
       },

@@ -309,7 +309,7 @@ class LaneRewriter : public Rewriter {
   }
 
   Stmt VisitWhile(const WhileNode* node) override {
-    Fail(node->span(), "a while loop in a vectorized loop");
+    Fail(node->span(), "a while loop in a vectorized loop is not supported");
     return While(node);
   }
 

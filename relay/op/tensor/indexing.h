@@ -84,7 +84,7 @@ struct GatherNDAttrs {
     v("batch_dims", &GatherNDAttrs::batch_dims,
       "Leading axes that are shared with the indices.");
     v("index_rank", &GatherNDAttrs::index_rank,
-      "Length of an index, where the shape does not tell.");
+      "Length of an index, where the shape does not say it.");
   }
 };
 
