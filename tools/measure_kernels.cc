@@ -278,12 +278,12 @@ class StepTime final : public executor::RuntimeInstrument {
  public:
   explicit StepTime(int32_t step) : step_(step) {}
 
-  void BeforeStep(const executor::StepEvent& /*event*/) override {
+  void BeforeStep(const StepEvent& /*event*/) override {
     begin_ = Clock::now();
   }
-  void AfterStep(const executor::StepEvent& event) override {
+  void AfterStep(const StepEvent& event) override {
     const Clock::time_point end = Clock::now();
-    if (event.step != step_) return;
+    if (event.number != step_) return;
     least_ = std::min(
         least_, std::chrono::duration<double, std::nano>(end - begin_).count());
   }
@@ -432,8 +432,9 @@ class Measurer {
     views.assign(inputs.begin(), inputs.end());
     std::vector<MutableTensor> outputs;
     for (const Executable::Port& port : model.outputs()) {
-      BATON_ASSIGN_OR_RETURN(outputs.emplace_back(),
+      BATON_ASSIGN_OR_RETURN(MutableTensor result,
                              MutableTensor::Create(port.dtype, port.shape));
+      outputs.push_back(std::move(result));
     }
     std::vector<MutableTensorView> results(outputs.begin(), outputs.end());
     StepTime time(step);
@@ -471,7 +472,7 @@ std::string MachineName() {
     const std::pair<std::string, std::string> parts =
         absl::StrSplit(line, absl::MaxSplits(':', 1));
     if (absl::StartsWith(parts.first, "model name")) {
-      name = absl::StripAsciiWhitespace(parts.second);
+      name = std::string(absl::StripAsciiWhitespace(parts.second));
       break;
     }
   }

@@ -169,8 +169,7 @@ struct OptOptions {
       FlagSpec{.help = "Adds places of statements in the input to LLVM's text.",
                .group = kOutputFlags});
     v("kernel_costs", &OptOptions::kernel_costs,
-      FlagSpec{.help = "Table of the costs of kernels for an executable, as "
-                       "`baton-run --measure_kernels` writes it.",
+      FlagSpec{.help = "Table of the costs of kernels, for an executable.",
                .value = "FILE",
                .group = kOutputFlags});
     v("artifacts", &OptOptions::artifacts,

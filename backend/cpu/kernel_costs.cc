@@ -276,7 +276,8 @@ absl::StatusOr<KernelCosts> KernelCosts::Parse(absl::string_view text,
 }
 
 std::string KernelCosts::ToString() const {
-  std::string text = absl::StrCat("{\n  machine = \"", machine_, "\"");
+  std::string text =
+      absl::StrCat("{\n  machine = ", AttrValue(machine_).ToString());
   const std::vector<std::string> names = Rows();
   for (size_t row = 0; row < names.size(); ++row) {
     if (std::find(missing_.begin(), missing_.end(), names[row]) !=

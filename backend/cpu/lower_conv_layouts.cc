@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "baton/backend/cpu/blocked_steps.h"
 #include "baton/backend/cpu/element_group.h"
 #include "baton/backend/cpu/graph.h"
@@ -153,7 +152,6 @@ void Lowering::ChooseLayouts() {
            (root.tensor == t ||
             FirstChannel(shape_of(t), shape_of(root.tensor), root.offset) >= 0);
   };
-  FlatHashMap<int, int> rounded;  // half floats: what their source is made by
   size_t next = 0;
   for (size_t i = 0; i < graph_.nodes.size(); ++i) {
     if (is_view_[i]) continue;
@@ -190,47 +188,42 @@ void Lowering::ChooseLayouts() {
     }
     int vertex = kPlanar;
     const int t = node.outputs.empty() ? -1 : node.outputs[0];
-    // Two casts that round to half floats are a part of what is before them.
-    if (group_of_[i] != kNone && node.op_name() == "cast") {
-      const int from = node.inputs[0];
-      if (TensorOf(t).dtype.is_half() && IsRead(t, "cast")) {
-        rounded.insert_or_assign(t, forms_of(from).producer);
-        continue;
-      }
-      if (const auto found = rounded.find(from); found != rounded.end()) {
-        set_producer(found->second);
-        continue;
-      }
-    }
+    // The last node of a group is all of it.
+    if (group_of_[i] != kNone && group_of_[i] != static_cast<int>(i)) continue;
     if (!is_claimed_[i] && node.region == nullptr && t >= 0 &&
         TensorOf(t).dtype == DType::Float(32)) {
       if (group_of_[i] != kNone) {
-        if (const auto call = ElementCallOf(node, graph_);
-            call.has_value() && HasBlockedForm(*call, TensorOf(t).shape)) {
-          // Elementwise steps have the form of any operand that is blocked.
-          std::vector<int> maps;
-          for (const ElementArg& arg : call->args) {
-            if (arg.shape == TensorOf(t).shape && is_map(arg.tensor) &&
-                !TensorOf(arg.tensor).constant.has_value()) {
-              maps.push_back(forms_of(arg.tensor).producer);
-            }
+        const std::vector<ElementArg> operands =
+            OperandsOfGroup(static_cast<int>(i));
+        const TensorShape& shape = TensorOf(t).shape;
+        std::vector<int> maps;
+        for (const ElementArg& arg : operands) {
+          if (arg.shape == shape && is_map(arg.tensor) &&
+              !TensorOf(arg.tensor).constant.has_value()) {
+            maps.push_back(forms_of(arg.tensor).producer);
           }
-          if (maps.size() == 1) {
-            set_producer(maps[0]);
-            for (const ElementArg& arg : call->args) {
-              if (arg.shape != TensorOf(t).shape || !is_map(arg.tensor)) {
-                read(arg.tensor, is_map(arg.tensor) ? maps[0] : kPlanar);
-              }
-            }
-            continue;
-          }
-          if (!maps.empty()) {
+        }
+        std::sort(maps.begin(), maps.end());
+        maps.erase(std::unique(maps.begin(), maps.end()), maps.end());
+        if (!maps.empty() && HaveBlockedForms(operands, shape)) {
+          // The step has the form of any operand that is blocked.
+          vertex = maps[0];
+          if (maps.size() > 1) {
             vertex = cut.AddVertex();
             for (const int map : maps) {
               cut.AddCost(vertex, map, MinCut::kNever);
             }
           }
         }
+        for (const ElementArg& arg : operands) {
+          if (maps.size() == 1 && vertex == maps[0] && arg.shape == shape &&
+              is_map(arg.tensor)) {
+            continue;
+          }
+          read(arg.tensor, is_map(arg.tensor) ? vertex : kPlanar);
+        }
+        set_producer(vertex);
+        continue;
       } else if (PoolOf(node, graph_).has_value() ||
                  LrnParamsOf(node, graph_).has_value() ||
                  TransposedConvOf(node, graph_).has_value()) {
@@ -260,6 +253,12 @@ void Lowering::ChooseLayouts() {
           continue;
         }
       }
+    }
+    if (group_of_[i] != kNone) {
+      for (const ElementArg& arg : OperandsOfGroup(static_cast<int>(i))) {
+        read(arg.tensor, kPlanar);
+      }
+      continue;
     }
     for (const int input : node.inputs) {
       read(input, is_map(input) ? vertex : kPlanar);
@@ -367,12 +366,6 @@ void Lowering::ChooseLayouts() {
   }
 }
 
-bool Lowering::IsRead(int t, absl::string_view op) const {
-  const std::vector<int>& users = consumers_[static_cast<size_t>(t)];
-  return users.size() == 1 && users[0] != kOutput &&
-         graph_.nodes[static_cast<size_t>(users[0])].op_name() == op;
-}
-
 double Lowering::SeparateEpilogueNs(int t) const {
   const std::vector<int>& users = consumers_[static_cast<size_t>(t)];
   if (users.size() != 1 || users[0] == kOutput ||
@@ -384,14 +377,28 @@ double Lowering::SeparateEpilogueNs(int t) const {
                        .Beside(KernelRate::kElementFunctions, bytes / 4));
 }
 
-bool Lowering::HasBlockedForm(const ElementCall& call,
-                              const TensorShape& shape) const {
+std::vector<ElementArg> Lowering::OperandsOfGroup(int last) const {
+  std::vector<ElementArg> operands;
+  FlatHashSet<int> results;
+  for (const int member : groups_.at(last)) {
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(member)];
+    const std::optional<ElementCall> call = ElementCallOf(node, graph_);
+    for (const ElementArg& arg : call->args) {
+      if (!results.contains(arg.tensor)) operands.push_back(arg);
+    }
+    results.insert(node.outputs[0]);
+  }
+  return operands;
+}
+
+bool Lowering::HaveBlockedForms(const std::vector<ElementArg>& operands,
+                                const TensorShape& shape) const {
   return (shape.size() == 3 || shape.size() == 4) &&
-         std::all_of(call.args.begin(), call.args.end(),
-                     [&](const ElementArg& arg) {
-                       return TensorOf(arg.tensor).num_elements() == 1 ||
-                              (arg.type == DType::Float(32) &&
-                               HasBlockedForm(arg, shape));
+         std::all_of(operands.begin(), operands.end(),
+                     [&](const ElementArg& operand) {
+                       return TensorOf(operand.tensor).num_elements() == 1 ||
+                              (operand.type == DType::Float(32) &&
+                               HasBlockedForm(operand, shape));
                      });
 }
 

@@ -208,16 +208,13 @@ bool Lowering::IsForChannels(const ElementArg& arg, const TensorShape& shape) {
 
 bool Lowering::WantsBlocked(const std::vector<ElementArg>& operands,
                             const TensorShape& shape) const {
-  if (shape.size() != 3 && shape.size() != 4) return false;
-  bool any = false;
-  for (const ElementArg& operand : operands) {
-    if (TensorOf(operand.tensor).num_elements() == 1) continue;
-    if (operand.type != DType::Float(32) || !HasBlockedForm(operand, shape)) {
-      return false;
-    }
-    any = any || (operand.shape == shape && IsBlockedAlone(operand.tensor));
-  }
-  return any;
+  return HaveBlockedForms(operands, shape) &&
+         std::any_of(operands.begin(), operands.end(),
+                     [&](const ElementArg& operand) {
+                       return operand.shape == shape &&
+                              TensorOf(operand.tensor).num_elements() != 1 &&
+                              IsBlockedAlone(operand.tensor);
+                     });
 }
 
 absl::StatusOr<std::optional<KernelChoice>> Lowering::LowerToApply(

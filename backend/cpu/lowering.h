@@ -16,7 +16,6 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "baton/backend/cpu/blocked_steps.h"
 #include "baton/backend/cpu/element_group.h"
 #include "baton/backend/cpu/graph.h"
@@ -269,14 +268,15 @@ class Lowering {
   // The predicted time of the conversion of a map.
   double ConversionNs(KernelRate rate, const TensorShape& map) const;
 
-  // True if a call of `op` is all that reads `t`.
-  bool IsRead(int t, absl::string_view op) const;
-
   // The predicted time of elementwise calls behind `t`, as a step of their own.
   double SeparateEpilogueNs(int t) const;
 
-  // True if the call of a result of this shape can be computed on blocks.
-  bool HasBlockedForm(const ElementCall& call, const TensorShape& shape) const;
+  // The operands of all calls of the group whose last node is `last`.
+  std::vector<ElementArg> OperandsOfGroup(int last) const;
+
+  // True if a group with these operands can be computed on blocks.
+  bool HaveBlockedForms(const std::vector<ElementArg>& operands,
+                        const TensorShape& shape) const;
 
   // --- Epilogues and convolutions: lower_convs.cc --------------------------
 
