@@ -29,7 +29,7 @@ for workload in ${workloads}; do
     # Tokens that are there. Random numbers in the place of the mask are
     # multiplied by 10000, and scores that are added to them lose their digits.
     inputs="${TEST_TMPDIR}/bert.npz"
-    python3 - "${inputs}" <<'PYTHON'
+    /usr/bin/python3 - "${inputs}" <<'PYTHON'
 import sys
 
 import numpy
@@ -40,7 +40,7 @@ numpy.savez(
     sys.argv[1],
     data=random.randint(0, 30522, shape).astype(numpy.int32),
     segment_ids=random.randint(0, 2, shape).astype(numpy.int32),
-    mask=numpy.ones(shape, numpy.float32))
+    mask=numpy.ones(shape, numpy.int32))
 PYTHON
     flags=("--inputs=${inputs}")
   fi
@@ -50,7 +50,8 @@ PYTHON
   if [[ "${BATON_LONG_TESTS:-}" != 1 ]]; then
     sed -i 's/, "O3")/)/' "${output}/${workload}_avx2.cc"
   fi
-  if (cd "${output}" && g++ -std=c++17 ./*.cc ./*.o -lm -o run && ./run); then
+  if (cd "${output}" && g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror \
+    ./*.cc ./*.o -lm -o run && ./run); then
     compared=$((compared + 1))
   else
     echo "${workload}: the library differs"

@@ -55,7 +55,8 @@ void CompileAndCompare(const std::vector<Case>& cases, CppIsa isa,
   std::ofstream(base + ".cc") << *source;
   std::ofstream(base + "_driver.cc") << kDriver;
   const std::string command = absl::StrCat(
-      compiler, " -std=c++17 -Wall -Wextra -Werror -fno-exceptions -fno-rtti ",
+      compiler,
+      " -std=c++17 -Wall -Wextra -Wpedantic -Werror -fno-exceptions -fno-rtti ",
       flags, " ", base, ".cc -c -o ", base, ".o 2>", base, ".log && ", compiler,
       " -std=c++17 ", flags, " ", base, "_driver.cc ", base, ".o -o ", base,
       " -lm 2>>", base, ".log");
