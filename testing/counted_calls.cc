@@ -19,19 +19,33 @@ void CountAllocation() { allocations.fetch_add(1, std::memory_order_relaxed); }
 
 }  // namespace
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#if defined(__has_feature)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define BATON_HAS_SANITIZER
+#elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
     __has_feature(memory_sanitizer)
 #define BATON_HAS_SANITIZER
 #endif
 #endif
-#else
-#define BATON_HAS_SANITIZER
-#endif
 
-#ifndef BATON_HAS_SANITIZER
+#ifdef BATON_HAS_SANITIZER
+
+// Sanitizers have operators and functions of their own, and call hooks.
+extern "C" int __sanitizer_install_malloc_and_free_hooks(
+    void (*malloc_hook)(const volatile void*, size_t),
+    void (*free_hook)(const volatile void*));
+
+namespace {
+
+[[maybe_unused]] const int hooks = __sanitizer_install_malloc_and_free_hooks(
+    [](const volatile void* /*memory*/, size_t /*size*/) { CountAllocation(); },
+    [](const volatile void* /*memory*/) {});
+
+}  // namespace
+
+#else  // BATON_HAS_SANITIZER
+
+#ifdef __GLIBC__
 
 // The C library has its functions under these names, too.
 extern "C" {
@@ -89,7 +103,7 @@ int pthread_rwlock_wrlock(pthread_rwlock_t* lock) {
 
 }  // extern "C"
 
-#endif  // BATON_HAS_SANITIZER
+#endif  // __GLIBC__
 
 void* operator new(size_t size, const std::nothrow_t& /*tag*/) noexcept {
   CountAllocation();
@@ -104,6 +118,8 @@ void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t /*size*/) noexcept {
   std::free(memory);
 }
+
+#endif  // BATON_HAS_SANITIZER
 
 namespace baton::testing {
 

@@ -7,8 +7,8 @@
 
 namespace baton::testing {
 
-// The number of allocations so far, on all threads: by operator new and, except
-// under sanitizers, by malloc and its relatives.
+// The number of allocations so far, on all threads: by operator new, malloc and
+// its relatives.
 int64_t NumAllocations();
 
 // The number of times so far that a pthread mutex or rwlock was locked, on all

@@ -32,6 +32,19 @@
 #include "gtest/gtest.h"
 
 namespace baton::cpu {
+namespace {
+
+// Describes the first element whose bits differ; empty if there is none.
+std::string DifferenceOf(const Tensor& got, const Tensor& want) {
+  if (HaveSameElements(got, want)) return "";
+  if (got.TypeToString() != want.TypeToString()) return got.TypeToString();
+  const int64_t i = FirstDifferentElement(got, want).value_or(0);
+  return absl::StrCat("element ", i, " is ", got.AtAsDouble(i), ", not ",
+                      want.AtAsDouble(i), ": ",
+                      got.AtAsDouble(i) - want.AtAsDouble(i), " more");
+}
+
+}  // namespace
 
 void ExpectSameAsEvaluator(const IRModule& module, const Executable& model,
                            uint32_t seed, bool special, int bits) {
@@ -60,7 +73,8 @@ void ExpectSameAsEvaluator(const IRModule& module, const Executable& model,
     const std::vector<Tensor> results = relay::TensorsOf(*want);
     ASSERT_EQ(got->size(), results.size());
     for (size_t i = 0; i < results.size(); ++i) {
-      ASSERT_TRUE(HaveSameElements((*got)[i], results[i])) << "result " << i;
+      ASSERT_EQ(DifferenceOf((*got)[i], results[i]), "")
+          << "result " << i << ", " << results[i].TypeToString();
     }
   }
 }

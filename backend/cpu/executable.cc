@@ -187,7 +187,14 @@ Session::Session(Executable executable, void* arena)
                                                            arena)),
       inputs_(executable_.inputs().size()),
       outputs_(executable_.outputs().size()) {
-  ranges_.reserve(inputs_.size() + outputs_.size() + 1);
+  const executor::Plan& plan = executable_.plan();
+  const auto add = [this](int64_t bytes) {
+    ranges_.push_back({.port = static_cast<int32_t>(ranges_.size()),
+                       .bytes = static_cast<uintptr_t>(bytes)});
+  };
+  for (const int64_t bytes : plan.input_bytes) add(bytes);
+  for (const int64_t bytes : plan.output_bytes) add(bytes);
+  add(plan.arena_bytes);
 }
 
 absl::StatusOr<std::unique_ptr<Session>> Session::Create(
@@ -279,37 +286,37 @@ absl::Status Session::KeepOne(const StateBinding& ports) {
 }
 
 int32_t Session::FindOverlap() {
-  const executor::Plan& plan = executable_.plan();
-  const auto num_inputs = static_cast<int32_t>(inputs_.size());
-  const auto arena = static_cast<int32_t>(inputs_.size() + outputs_.size());
-  ranges_.clear();
-  const auto add = [this](const void* data, int64_t bytes) {
-    const auto begin = reinterpret_cast<uintptr_t>(data);
-    ranges_.push_back({begin, begin + static_cast<uintptr_t>(bytes),
-                       static_cast<int32_t>(ranges_.size())});
-  };
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    add(inputs_[i], plan.input_bytes[i]);
+  const size_t num_inputs = inputs_.size();
+  const auto arena = static_cast<int32_t>(num_inputs + outputs_.size());
+  bool is_sorted = true;
+  uintptr_t before = 0;
+  for (Range& range : ranges_) {
+    const auto port = static_cast<size_t>(range.port);
+    const void* const data = range.port == arena ? runner_->arena()
+                             : port < num_inputs ? inputs_[port]
+                                                 : outputs_[port - num_inputs];
+    range.begin = reinterpret_cast<uintptr_t>(data);
+    range.end = range.begin + range.bytes;
+    is_sorted = is_sorted && range.begin >= before;
+    before = range.begin;
   }
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    add(outputs_[i], plan.output_bytes[i]);
+  if (!is_sorted) {
+    std::sort(ranges_.begin(), ranges_.end(),
+              [](const Range& a, const Range& b) { return a.begin < b.begin; });
   }
-  add(runner_->arena(), plan.arena_bytes);
-  std::sort(ranges_.begin(), ranges_.end(),
-            [](const Range& a, const Range& b) { return a.begin < b.begin; });
   // The ranges that end last so far.
-  const Range none = {0, 0, -1};
+  const Range none = {.port = -1, .bytes = 0};
   const Range* last = &none;
   const Range* last_written = &none;
   for (const Range& range : ranges_) {
     if (range.begin == range.end) continue;
-    const bool is_written = range.port >= num_inputs;
-    const Range* const before = is_written ? last : last_written;
-    if (range.begin < before->end) {
+    const bool is_written = static_cast<size_t>(range.port) >= num_inputs;
+    const Range* const other = is_written ? last : last_written;
+    if (range.begin < other->end) {
       // An output rather than an input, which may be right.
-      if (range.port == arena) return before->port;
-      if (before->port == arena) return range.port;
-      return std::max(range.port, before->port);
+      if (range.port == arena) return other->port;
+      if (other->port == arena) return range.port;
+      return std::max(range.port, other->port);
     }
     if (range.end > last->end) last = &range;
     if (is_written && range.end > last_written->end) last_written = &range;

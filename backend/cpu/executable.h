@@ -246,9 +246,10 @@ class Session {
   absl::Status KeepOne(const StateBinding& ports);
   // Memory that a run reads or writes.
   struct Range {
-    uintptr_t begin;
-    uintptr_t end;
     int32_t port;  // the inputs, then the outputs, then the arena
+    uintptr_t bytes;
+    uintptr_t begin = 0;
+    uintptr_t end = 0;
   };
 
   bool IsStateInput(size_t i) const;
@@ -261,7 +262,9 @@ class Session {
   std::unique_ptr<executor::PlanRunner> runner_;
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;
-  std::vector<Range> ranges_;  // of all ports and of the arena
+  // All ports and the arena, by their begin in the last run, which is mostly
+  // their order in the next one.
+  std::vector<Range> ranges_;
   struct State {
     StateBinding ports;
     std::vector<MutableTensor> places;  // two

@@ -9,6 +9,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "baton/backend/cpu/blocked_steps.h"
 #include "baton/backend/cpu/element_group.h"
 #include "baton/backend/cpu/fallback_step.h"
@@ -102,6 +104,14 @@ Lowering::Lowering(Graph graph, const LowerOptions& options)
 }
 
 absl::StatusOr<executor::Plan> Lowering::Run() {
+  // Processes have less memory than that; costs are computed from sizes.
+  constexpr int64_t kMostBytes = int64_t{1} << 48;
+  for (const GraphTensor& tensor : tensors_) {
+    if (tensor.bytes() <= kMostBytes) continue;
+    return absl::ResourceExhaustedError(absl::StrCat(
+        tensor.dtype.ToString(), "[", absl::StrJoin(tensor.shape, ", "),
+        "] has ", tensor.bytes(), " bytes: no memory is as large"));
+  }
   FindViews();
   BATON_RETURN_IF_ERROR(ChooseKernels());
   if (options_.use_kernels && !options_.only_sources) JoinSteps();

@@ -9,6 +9,10 @@
 // the processor has fused multiplication and addition. The compiler fuses those
 // that stand in one expression, if it optimizes: this source always is.
 
+#ifndef __OPTIMIZE__
+#error "without optimization no multiplication and addition are fused"
+#endif
+
 #include "baton/runtime/kernels/internal/gemm.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "baton/runtime/kernels/internal/gemm.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +8,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "baton/runtime/kernels/blocked/sums.h"
+#include "baton/runtime/kernels/vector_limit.h"
 #include "gtest/gtest.h"
 
 namespace baton::kernels::internal {
@@ -97,6 +100,63 @@ TEST(GemmTest, SeveralBlocks) {
         Check<double>(m, n, 260, false, tb);
         Check<uint32_t>(m, n, 260, true, tb);
         Check<uint64_t>(m, n, 260, false, tb);
+      }
+    }
+  }
+}
+
+// True if this processor multiplies and adds with one rounding.
+bool Fuses() {
+#ifdef __x86_64__
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  return false;
+#endif
+}
+
+// Every sum has the bits that blocked/sums.h describes, for any width.
+void CheckBits(int64_t m, int64_t n, int64_t k, bool tb) {
+  SCOPED_TRACE(::testing::Message() << m << " x " << n << " x " << k << tb);
+  std::vector<float> a(static_cast<size_t>(m * k));
+  std::vector<float> b(static_cast<size_t>(k * n));
+  std::vector<float> c(static_cast<size_t>(m * n));
+  std::mt19937 engine(static_cast<uint32_t>(m * 31 + n * 7 + k));
+  for (std::vector<float>* x : {&a, &b}) {
+    for (float& value : *x) {
+      value = static_cast<float>(engine() / 2147483647.5 - 1);
+    }
+  }
+  Gemm<float>(m, n, {k}, {a.data(), k}, {b.data(), tb ? k : n, tb}, c.data(),
+              n);
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      float sum = 0;
+      for (int64_t chunk = 0; chunk < k; chunk += blocked::kPositionsOfChunk) {
+        float chain = 0;
+        for (int64_t p = chunk;
+             p < std::min(k, chunk + blocked::kPositionsOfChunk); ++p) {
+          chain = std::fma(a[static_cast<size_t>(i * k + p)],
+                           b[static_cast<size_t>(tb ? j * k + p : p * n + j)],
+                           chain);
+        }
+        sum += chain;
+      }
+      ASSERT_EQ(c[static_cast<size_t>(i * n + j)], sum) << i << ", " << j;
+    }
+  }
+}
+
+TEST(GemmTest, SumsAreChainsOfFusedProducts) {
+  if (!Fuses()) GTEST_SKIP() << "the processor does not fuse";
+  for (const int bits : {128, 256, 512}) {
+    const ScopedVectorLimit limit(bits);  // products have all widths
+    SCOPED_TRACE(::testing::Message() << bits << " bits");
+    for (const int64_t m : {1, 2, 5, 17}) {
+      for (const int64_t n : {1, 5, 16, 33, 100}) {
+        for (const bool tb : {false, true}) {
+          CheckBits(m, n, 7, tb);
+          CheckBits(m, n, 300, tb);
+        }
       }
     }
   }
