@@ -1,6 +1,5 @@
 // Runs of whole networks: one answer, no allocation, no lock, no system call.
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,125 +10,35 @@
 #include "absl/strings/str_cat.h"
 #include "baton/backend/cpu/bound_weights.h"
 #include "baton/backend/cpu/executable.h"
-#include "baton/base/stable_hash.h"
+#include "baton/backend/cpu/one_answer_test_util.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/base/worker_pool.h"
 #include "baton/ir/module.h"
-#include "baton/relay/ir/expr.h"
-#include "baton/relay/ir/infer_type.h"
-#include "baton/relay/runtime/evaluator.h"
-#include "baton/relay/runtime/random_inputs.h"
-#include "baton/relay/runtime/value.h"
-#include "baton/relay/runtime/value_tensors.h"
 #include "baton/runtime/executor/plan.h"
-#include "baton/runtime/kernels/blocked/kernels.h"
-#include "baton/runtime/kernels/vector_limit.h"
 #include "baton/testing/confined_run.h"
 #include "baton/testing/counted_calls.h"
 #include "baton/testing/status_matchers.h"
-#include "baton/testing/test_settings.h"
 #include "baton/testing/workloads/bound_workload.h"
 #include "gtest/gtest.h"
 
 namespace baton {
 namespace {
 
-using kernels::blocked::Width;
-
-uint64_t HashOf(const std::vector<Tensor>& tensors) {
-  StableHash hash(0);
-  for (const Tensor& tensor : tensors) {
-    hash.AddDType(tensor.dtype());
-    for (const int64_t extent : tensor.shape()) {
-      hash.Add(static_cast<uint64_t>(extent));
-    }
-    hash.AddString(
-        {static_cast<const char*>(tensor.data()),
-         static_cast<size_t>(tensor.num_elements() * tensor.dtype().bytes())});
-  }
-  return hash.value();
-}
-
-// A module, its arguments and the hash of the evaluator's results.
-struct Case {
-  IRModule module;
-  std::vector<Tensor> inputs;
-  uint64_t hash = 0;
-};
-
-absl::StatusOr<Case> MakeCase(IRModule module) {
-  Case result;
-  BATON_ASSIGN_OR_RETURN(result.module, relay::InferTypes(module));
-  BATON_ASSIGN_OR_RETURN(
-      const std::vector<relay::Value> args,
-      relay::RandomInputs(result.module.Find<relay::Function>("main"), 11));
-  for (const relay::Value& arg : args) result.inputs.push_back(arg.tensor());
-  BATON_ASSIGN_OR_RETURN(const relay::Value value,
-                         relay::EvaluateFunction(result.module, "main", args));
-  result.hash = HashOf(relay::TensorsOf(value));
-  return result;
-}
-
-// A width of the executor's kernels, and of the vectors that the evaluator and
-// the executor's other steps use.
-struct NamedWidth {
-  const char* name;
-  Width width;
-  int bits;
-};
-
 class OneAnswerTest : public ::testing::TestWithParam<NamedWidth> {};
 
-// The module as it was made and after the passes that a user asks for; one hash
-// for each.
+// Networks as they were made; after passes: optimized_networks_test.cc.
 TEST_P(OneAnswerTest, EvaluatorAndExecutor) {
-  if (!kernels::blocked::IsSupported(GetParam().width)) {
-    GTEST_SKIP() << "the processor lacks what kernels for vectors of "
-                 << GetParam().name << " bits need";
-  }
-  for (const char* const spec :
-       {"mlp", "resnet{num_layers=18,image_shape=[3,32,32],num_classes=10}",
-        "mobilenet{num_classes=10,image_shape=[3,64,64]}", "dqn", "dcgan",
-        "lstm{iterations=3,num_hidden=8}"}) {
-    for (const bool is_optimized : {false, true}) {
-      SCOPED_TRACE(absl::StrCat(spec, is_optimized ? " after onnx,O3" : ""));
-      BATON_ASSERT_OK_AND_ASSIGN(IRModule module, testing::BoundWorkload(spec));
-      if (is_optimized) {
-        BATON_ASSERT_OK_AND_ASSIGN(module, relay::InferTypes(module));
-        BATON_ASSERT_OK_AND_ASSIGN(module, RunNamedPipeline("onnx,O3", module));
-      }
-      BATON_ASSERT_OK_AND_ASSIGN(const Case one, MakeCase(module));
-      const kernels::ScopedVectorLimit limit(GetParam().bits);
-      if (!limit.is_met()) GTEST_SKIP() << limit.why_not();
-      BATON_ASSERT_OK_AND_ASSIGN(const Case again, MakeCase(one.module));
-      EXPECT_EQ(again.hash, one.hash) << "the evaluator";
-      const std::vector<int> thread_counts = testing::IsLongTest()
-                                                 ? std::vector<int>{1, 2, 3, 16}
-                                                 : std::vector<int>{1, 3};
-      for (const int threads : thread_counts) {
-        SCOPED_TRACE(absl::StrCat(threads, " threads"));
-        BATON_ASSERT_OK_AND_ASSIGN(
-            const Executable executable,
-            Compile(one.module,
-                    {.max_threads = threads, .width = GetParam().width}));
-        BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
-                                   Session::Create(executable));
-        WorkerPool pool(threads);
-        BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> got,
-                                   session->Run(one.inputs, &pool));
-        EXPECT_EQ(HashOf(got), one.hash);
-      }
-    }
+  for (const char* const spec : kOneAnswerNetworks) {
+    SCOPED_TRACE(spec);
+    BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
+                               testing::BoundWorkload(spec));
+    ExpectOneAnswer(module, GetParam());
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Widths, OneAnswerTest,
-                         ::testing::Values(NamedWidth{"128", Width::k128, 128},
-                                           NamedWidth{"256", Width::k256, 256},
-                                           NamedWidth{"512", Width::k512, 512},
-                                           NamedWidth{"512InHalves",
-                                                      Width::kHalves512, 256}),
+                         ::testing::ValuesIn(kNamedWidths),
                          [](const ::testing::TestParamInfo<NamedWidth>& info) {
                            return absl::StrCat("Bits", info.param.name);
                          });
@@ -230,9 +139,9 @@ def @main(%x: Tensor[(1, 3, 13, 11), uint8], %w0: Tensor[(40, 3, 3, 3), int8],
   nn.dense(%7, cast(%w2, dtype="int32"), units=10, out_dtype="int32")
 })";
 
-absl::StatusOr<Case> MakeNetwork(const char* text) {
+absl::StatusOr<OneAnswer> MakeNetwork(const char* text) {
   BATON_ASSIGN_OR_RETURN(IRModule module, cpu::WithWeights(text));
-  return MakeCase(std::move(module));
+  return MakeOneAnswer(std::move(module));
 }
 
 class RunTest : public ::testing::TestWithParam<const char*> {};
@@ -247,7 +156,7 @@ INSTANTIATE_TEST_SUITE_P(Networks, RunTest,
                          });
 
 TEST_P(RunTest, NoStepOfTheNetworkIsTheEvaluators) {
-  BATON_ASSERT_OK_AND_ASSIGN(const Case one, MakeNetwork(GetParam()));
+  BATON_ASSERT_OK_AND_ASSIGN(const OneAnswer one, MakeNetwork(GetParam()));
   BATON_ASSERT_OK_AND_ASSIGN(const Executable executable,
                              Compile(one.module, {}));
   for (const executor::StepNote& note : executable.plan().notes) {
@@ -263,7 +172,7 @@ struct Prepared {
   std::vector<MutableTensorView> outputs;
 };
 
-absl::StatusOr<std::unique_ptr<Prepared>> Prepare(const Case& one,
+absl::StatusOr<std::unique_ptr<Prepared>> Prepare(const OneAnswer& one,
                                                   int threads) {
   BATON_ASSIGN_OR_RETURN(const Executable executable,
                          Compile(one.module, {.max_threads = threads}));
@@ -282,7 +191,7 @@ absl::StatusOr<std::unique_ptr<Prepared>> Prepare(const Case& one,
 }
 
 TEST_P(RunTest, AllocatesNothingAndTakesNoLock) {
-  BATON_ASSERT_OK_AND_ASSIGN(const Case one, MakeNetwork(GetParam()));
+  BATON_ASSERT_OK_AND_ASSIGN(const OneAnswer one, MakeNetwork(GetParam()));
   for (const int threads : {1, 2}) {
     BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Prepared> run,
                                Prepare(one, threads));
@@ -309,7 +218,7 @@ TEST_P(RunTest, MakesNoSystemCall) {
   if (!testing::CanConfine()) {
     GTEST_SKIP() << "seccomp's strict mode cannot be entered here";
   }
-  BATON_ASSERT_OK_AND_ASSIGN(const Case one, MakeNetwork(GetParam()));
+  BATON_ASSERT_OK_AND_ASSIGN(const OneAnswer one, MakeNetwork(GetParam()));
   BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Prepared> run,
                              Prepare(one, 1));
   // The pages of the arena are there after the first run.

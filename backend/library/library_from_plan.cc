@@ -753,8 +753,11 @@ class PlanReader {
       (slot.is_result ? outputs : inputs).push_back(std::move(slot));
     }
     const std::vector<LibraryModel>& parts = regions_[i];
+    // Branches that need no memory have no workspace.
     const int64_t arena =
-        plan_->values[static_cast<size_t>(step.workspace)].offset;
+        step.workspace < 0
+            ? 0
+            : plan_->values[static_cast<size_t>(step.workspace)].offset;
     // The inputs of part `p`; `state`, if it is not null, replaces the first.
     const auto inputs_of = [&](size_t p,
                                const std::vector<LibrarySlot>* state) {
