@@ -183,7 +183,7 @@ std::vector<Program> Others() {
       {"pool", "max_pool", map, pool},
       {"to_planar", "to_planar", map, pool},
       {"global_pool", "global_avg_pool", map, "nn.global_avg_pool2d(%x)"},
-      {"lrn", "lrn", map, "nn.lrn(%x, size=5, beta=0.75, alpha=0.0001)"},
+      {"lrn", "lrn", map, "nn.lrn(%x, size=5)"},
       {"apply.near", "apply", near_map + scale, "multiply(" + pool + ", %w)"},
       {"apply.far", "apply", "%x: " + FloatMap(1, 64, 128, 128) + scale,
        "multiply(" + pool + ", %w)"},
@@ -221,9 +221,9 @@ std::vector<Program> Others() {
       {"conv.int8.depthwise", "conv.int8.depthwise",
        bytes + ", %w: Tensor[(64, 1, 3, 3), int8]", int8_conv("%x", 64, "%w")},
       {"max_pool.bytes", "max_pool.bytes", bytes, pool},
-      {"move.slabs32", "to_slabs32", bytes + weights,
-       "%0 = " + int8_conv("%x", 1, "%w") + ";\n  " +
-           int8_conv(to_bytes, 1, "%w1")},
+      {"move.slabs32", "to_planar.slabs32", bytes + weights,
+       "%0 = " + int8_conv("%x", 1, "%w") + ";\n  %1 = " + to_bytes + ";\n  (" +
+           int8_conv("%1", 1, "%w1") + ", %1)"},
       {"max_pool.slabs32", "max_pool.slabs32", bytes + weights,
        "%0 = " + int8_conv("%x", 1, "%w") + ";\n  %1 = nn.max_pool2d(" +
            to_bytes +

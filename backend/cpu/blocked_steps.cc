@@ -758,13 +758,17 @@ Work WorkOfConv(const blocked::ConvParams& params) {
       params.in_channels == 1 && params.out_channels == 1 && params.groups > 1;
   const auto taps = static_cast<double>(params.h.kernel * params.w.kernel);
   const bool is_pointwise = taps == 1;
-  const KernelFamily family =
-      is_depthwise          ? KernelFamily::kConvDepthwise
-      : params.planar_input ? is_pointwise ? KernelFamily::kConvPlanarPointwise
-                                           : KernelFamily::kConvPlanar
-      : params.groups > 1   ? KernelFamily::kConvGrouped
-      : is_pointwise        ? KernelFamily::kConvPointwise
-                            : KernelFamily::kConv;
+  // Few channels are read like planar ones: a unit of a sum has few terms.
+  const bool is_thin =
+      params.groups == 1 && params.in_channels < blocked::kBlock;
+  const KernelFamily family = is_depthwise ? KernelFamily::kConvDepthwise
+                              : params.planar_input || is_thin
+                                  ? is_pointwise
+                                        ? KernelFamily::kConvPlanarPointwise
+                                        : KernelFamily::kConvPlanar
+                              : params.groups > 1 ? KernelFamily::kConvGrouped
+                              : is_pointwise      ? KernelFamily::kConvPointwise
+                                                  : KernelFamily::kConv;
   const auto positions = static_cast<double>(params.h.out * params.w.out);
   // Lanes without a channel take their time, too.
   const double channels = is_depthwise ? RoundedUp(params.groups)

@@ -80,7 +80,7 @@ enum class KernelRate : uint8_t {
 enum class KernelFamily : uint8_t {
   kConv,           // several taps, channels in blocks
   kConvPointwise,  // one tap
-  kConvPlanar,     // as kConv, of a planar map
+  kConvPlanar,     // as kConv, of a planar map, or of less than a block
   kConvPlanarPointwise,
   kConvGrouped,
   kConvDepthwise,
