@@ -18,9 +18,8 @@ sizes SMALL and LARGE, fails; and so does one that takes more than PERCENT more
 instructions while its history is recorded, with origins and remarks. These
 numbers are written by hand.
 
-With a test runner's shards, each checks every so many lines. Growth takes two
-thirds of the time, and is checked in the long form only, BATON_LONG_TESTS=1, and
-by --update.
+Runs of one shape and size share a process. Growth takes most of the time, and is
+checked in the long form only, BATON_LONG_TESTS=1, and by --update.
 """
 
 import math
@@ -29,54 +28,101 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOM = 1.03
 
 
-def count(growth, name, shape, size, record="none"):
-    """The instructions of one run of a pass; what of it is recorded."""
-    run = subprocess.run(
-        ["valgrind", "--tool=callgrind", "--instr-atstart=no",
-         "--callgrind-out-file=/dev/null", growth, "--callgrind",
-         "--pass=" + name, "--shape=" + shape, "--record=" + record,
-         "--sizes=" + size, "--resnet_sizes=" + size],
-        capture_output=True, text=True, check=False)
-    found = re.search(r"Collected : (\d+)", run.stderr)
-    if run.returncode != 0 or found is None or '"error"' in run.stdout:
-        sys.exit(f"{name} on {shape}/{size}: no count\n{run.stdout}{run.stderr}")
-    if found.group(1) == "0":
+def count(growth, names, shape, size, record="none"):
+    """The instructions of one run of each pass, by its name.
+
+    All in one process: to start it takes longer than most passes. What of the
+    runs is recorded: `record`.
+    """
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")) as folder:
+        run = subprocess.run(
+            ["valgrind", "--tool=callgrind", "--instr-atstart=no",
+             f"--callgrind-out-file={folder}/part",
+             growth, "--callgrind", "--callgrind_parts",
+             "--pass=" + ";".join(names), "--shape=" + shape, "--record=" + record,
+             "--sizes=" + size, "--resnet_sizes=" + size],
+            capture_output=True, text=True, check=False)
+        counts = {}
+        for file in os.listdir(folder):
+            with open(os.path.join(folder, file), encoding="utf-8",
+                      errors="replace") as part:
+                text = part.read()
+            name = re.search(r"^desc: Trigger: Client Request: (.*) on ", text, re.M)
+            total = re.search(r"^totals: (\d+)", text, re.M)
+            if name and total:
+                counts[name[1]] = int(total[1])
+    if run.returncode == 0 and "built without Valgrind's headers" in run.stdout:
         print("skipped: GROWTH was built without the headers of valgrind")
         sys.exit(0)
-    return int(found.group(1))
+    if run.returncode != 0 or '"error"' in run.stdout or set(counts) != set(names):
+        sys.exit(f"{names} on {shape}/{size}: no count\n{run.stdout}{run.stderr}")
+    return counts
 
 
-def check(growth, line, update):
+class Counts:
+    """Counts of the lines of a baseline, of which those that can share a process."""
+
+    def __init__(self, growth, lines):
+        self.growth = growth
+        self.names = {}  # by shape, size and what is recorded
+        self.counts = {}
+        for line in lines:
+            for key, name in self.of(line.split()):
+                self.names.setdefault(key, {})[name] = None
+
+    @staticmethod
+    def of(fields):
+        """The runs of a line."""
+        if fields[0] == "run":
+            _, name, shape, size, _ = fields
+            return [((shape, size, "none"), name)]
+        if fields[0] == "record":
+            _, name, shape, size, _ = fields
+            return [((shape, size, "all"), name), ((shape, size, "none"), name)]
+        _, name, shape, small, large, _ = fields
+        return [((shape, large, "none"), name), ((shape, small, "none"), name)]
+
+    def get(self, fields):
+        """The counts of the runs of a line."""
+        result = []
+        for key, name in self.of(fields):
+            if key not in self.counts:
+                shape, size, record = key
+                self.counts[key] = count(
+                    self.growth, list(self.names[key]), shape, size, record)
+            result.append(self.counts[key][name])
+        return result
+
+
+def check(counts, line, update):
     """The line as it is now, and what is wrong with the figures, or None."""
     fields = line.split()
+    now = counts.get(fields)
     if fields[0] == "run":
         _, name, shape, size, baseline = fields
-        now = count(growth, name, shape, size)
         if update:
-            return f"run {name} {shape} {size} {now}", None
-        ratio = now / int(baseline)
-        print(f"{name} on {shape}/{size}: {now} instructions, baseline "
+            return f"run {name} {shape} {size} {now[0]}", None
+        ratio = now[0] / int(baseline)
+        print(f"{name} on {shape}/{size}: {now[0]} instructions, baseline "
               f"{baseline} ({100 * (ratio - 1):+.1f} %)")
         if ratio > ROOM:
             return line, f"{name} on {shape}/{size} is slower"
         return line, None
     if fields[0] == "record":
         _, name, shape, size, limit = fields
-        percent = 100 * (count(growth, name, shape, size, record="all") /
-                         count(growth, name, shape, size) - 1)
+        percent = 100 * (now[0] / now[1] - 1)
         print(f"{name} on {shape}/{size}, recorded: {percent:+.2f} %, limit "
               f"{limit}")
         if percent > float(limit):
             return line, f"recording {name} on {shape}/{size} is slower"
         return line, None
     _, name, shape, small, large, limit = fields
-    exponent = (math.log(count(growth, name, shape, large) /
-                         count(growth, name, shape, small)) /
-                math.log(int(large) / int(small)))
+    exponent = math.log(now[0] / now[1]) / math.log(int(large) / int(small))
     print(f"{name} on {shape}, {small} to {large}: exponent {exponent:.3f}, "
           f"limit {limit}")
     if exponent > float(limit):
@@ -92,23 +138,14 @@ def main():
         return 0
     with open(path, encoding="utf-8") as file:
         lines = file.read().splitlines()
-    shards = int(os.environ.get("TEST_TOTAL_SHARDS", "1"))
-    shard = int(os.environ.get("TEST_SHARD_INDEX", "0"))
-    if "TEST_SHARD_STATUS_FILE" in os.environ:
-        with open(os.environ["TEST_SHARD_STATUS_FILE"], "w"):
-            pass
     is_long = update or os.environ.get("BATON_LONG_TESTS") == "1"
+    taken = [i for i, line in enumerate(lines)
+             if line and not line.startswith("#")
+             and (is_long or not line.startswith("growth "))]
+    counts = Counts(growth, [lines[i] for i in taken])
     problems = []
-    number = 0
-    for i, line in enumerate(lines):
-        if not line or line.startswith("#"):
-            continue
-        if line.startswith("growth ") and not is_long:
-            continue
-        number += 1
-        if number % shards != shard:
-            continue
-        lines[i], problem = check(growth, line, update)
+    for i in taken:
+        lines[i], problem = check(counts, lines[i], update)
         if problem is not None:
             problems.append(problem)
     if update:

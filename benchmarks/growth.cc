@@ -36,6 +36,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/json.h"
 #include "baton/base/status_macros.h"
@@ -52,7 +53,8 @@
 ABSL_FLAG(std::vector<std::string>, shape, {},
           "Shapes, separated by commas; all if empty.");
 ABSL_FLAG(std::string, pass, "",
-          "The pass as a pipeline writes it; all registered ones if empty.");
+          "The passes as a pipeline writes each, separated by semicolons; all "
+          "registered ones if empty.");
 ABSL_FLAG(std::vector<std::string>, sizes,
           std::vector<std::string>({"1000", "3000", "10000", "30000",
                                     "100000"}),
@@ -189,7 +191,7 @@ absl::Status MeasureAll() {
     if (IsOverLoops(pass) && !IsForAnyProgram(pass)) passes.push_back(pass);
   }
   if (!absl::GetFlag(FLAGS_pass).empty()) {
-    passes = {absl::GetFlag(FLAGS_pass)};
+    passes = absl::StrSplit(absl::GetFlag(FLAGS_pass), ';');
   }
   const absl::StatusOr<InstructionCounter> counter =
       InstructionCounter::Create();

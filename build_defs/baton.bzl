@@ -265,7 +265,7 @@ def baton_rules_test(name, srcs, **kwargs):
 
 # Files that a shard of a baton_ir_test_suite runs, about. To start a test takes
 # as long as to run a file of a few programs.
-_FILES_PER_SHARD = 16
+_FILES_PER_SHARD = 48
 
 def baton_ir_test_suite(name, srcs, tags = [], visibility = None, **kwargs):
     """A test of several files with RUN and CHECK lines, and one of each.

@@ -246,6 +246,90 @@ def baton_cc_test(name, srcs = [], deps = [], copts = [], gtest_main = True, **k
         **kwargs
     )
 
+def _written_files_impl(ctx):
+    folder = ctx.actions.declare_directory(ctx.label.name)
+    ctx.actions.run_shell(
+        tools = [ctx.executable.tool],
+        outputs = [folder],
+        arguments = [ctx.executable.tool.path, folder.path],
+        # What is wrong is said by the test that reads the files.
+        command = """
+scratch="$(mktemp -d)"
+TEST_TMPDIR="${scratch}" BATON_LONG_TESTS=%s BATON_WRITTEN_LIBRARIES="${PWD}/$2" \\
+  "$1" --gtest_print_time=0 >"${scratch}/log" 2>&1 || cp "${scratch}/log" "$2"
+rm -rf "${scratch}"
+""" % ("1" if ctx.attr.long else "0"),
+        mnemonic = "BatonWriteFiles",
+        progress_message = "Writing the libraries of %s" % ctx.label,
+    )
+    return [DefaultInfo(
+        files = depset([folder]),
+        runfiles = ctx.runfiles(files = [folder]),
+    )]
+
+_written_files = rule(
+    implementation = _written_files_impl,
+    attrs = {
+        "long": attr.bool(),
+        "tool": attr.label(cfg = "host", executable = True, mandatory = True),
+    },
+)
+
+def baton_code_test(name, srcs, deps, compiler, has_long_form = True, **kwargs):
+    """A test of libraries that `baton-compile` writes, without the compiler.
+
+    tools/written_library.h says how the cases ask for libraries. `<name>_writer`
+    is a program with the compiler that writes them, as an action of the build;
+    run by itself, it is the test, too.
+
+    Args:
+      name: the target's name.
+      srcs: .cc files.
+      deps: of these, without the compiler. GoogleTest need not be named.
+      compiler: what registers passes, operators and kernels.
+      has_long_form: whether the libraries of its long form are written, too.
+      **kwargs: of cc_test.
+    """
+    _check_srcs(name, srcs)
+    options, header = _precompiled(srcs, [], "_test")
+    googletest = "@com_google_googletest//:gtest"
+    cc_library(
+        name = name + "_cases",
+        testonly = True,
+        srcs = srcs,
+        copts = _copts([]) + options,
+        visibility = ["//visibility:private"],
+        deps = deps + [str(Label("@baton//tools:written_library")), googletest] + header,
+        alwayslink = True,
+    )
+    cc_binary(
+        name = name + "_writer",
+        testonly = True,
+        deps = compiler + [
+            ":" + name + "_cases",
+            str(Label("@baton//tools:write_library")),
+            "@com_google_googletest//:gtest_main",
+        ],
+    )
+    _written_files(
+        name = name + "_libraries",
+        testonly = True,
+        long = has_long_form,
+        tool = ":" + name + "_writer",
+        visibility = ["//visibility:private"],
+    )
+    cc_test(
+        name = name,
+        data = [":" + name + "_libraries"],
+        env = {"BATON_WRITTEN_LIBRARIES": "$(rootpath :%s_libraries)" % name},
+        deps = [
+            ":" + name + "_cases",
+            str(Label("@baton//tools:read_library")),
+            "@com_google_googletest//:gtest_main",
+        ],
+        **kwargs
+    )
+
 def baton_cc_benchmark(name, srcs = None, deps = [], copts = [], benchmark_main = True, smoke_filter = None, **kwargs):
     """A Google Benchmark binary: `bazel run :name -- --benchmark_filter=RE`.
 

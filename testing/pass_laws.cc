@@ -206,7 +206,7 @@ bool Equal(const IRModule& a, const IRModule& b) {
   return StructuralEqual(a, b) && NumNodes(a) == NumNodes(b);
 }
 
-int Depth() { return IsLongTest() ? 100'000 : 10'000; }
+int Depth() { return IsLongTest() ? 100'000 : 2'000; }
 
 Expr Step(int i, Expr e, const Var& x) {
   return i % 2 == 0 ? relay::Add(std::move(e), x)
@@ -239,11 +239,11 @@ IRModule DeepLets() {
 // if (c) {relu(x)} else {if (c) {relu(x)} else {...}}: not as deep, since each
 // line of its text is indented by its depth.
 IRModule DeepBranches() {
-  constexpr int kBranches = 4000;
+  const int num_branches = IsLongTest() ? 4000 : 1000;
   const Var x("x", {2, 3});
   const Var c("c", {}, DType::Bool());
   Expr e = x;
-  for (int i = 0; i < kBranches; ++i) {
+  for (int i = 0; i < num_branches; ++i) {
     e = relay::If(c, relay::nn::Relu(x), std::move(e));
   }
   return ModuleFromExpr(Function({c, x}, std::move(e)));
@@ -251,9 +251,9 @@ IRModule DeepBranches() {
 
 // Functions that differ, `main` first.
 absl::StatusOr<IRModule> ManyFunctions(uint32_t seed) {
-  constexpr uint32_t kFunctions = 24;
+  const uint32_t num_functions = IsLongTest() ? 24 : 12;
   IRModule module;
-  for (uint32_t i = 0; i < kFunctions; ++i) {
+  for (uint32_t i = 0; i < num_functions; ++i) {
     BATON_ASSIGN_OR_RETURN(
         const IRModule one,
         RandomProgram(seed + i, {.size = 20, .networks = i % 2 == 0}));
@@ -265,7 +265,7 @@ absl::StatusOr<IRModule> ManyFunctions(uint32_t seed) {
 
 // Returns the number of random programs on which a pass must keep the laws:
 // more in the long form of tests (docs/write_a_test.md).
-int NumRandomPrograms() { return IsLongTest() ? 672 : 48; }
+int NumRandomPrograms() { return IsLongTest() ? 672 : 24; }
 
 double SecondsToTry() {
   double seconds = absl::GetFlag(FLAGS_seconds);

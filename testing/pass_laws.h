@@ -72,7 +72,7 @@ struct PassLawOptions {
 absl::Status CheckPassLaws(const Pass& pass, const IRModule& module,
                            const PassLawOptions& options = {});
 
-// Checks `stack` and `verifies` on chains of 10,000 calls (100,000 in the long
+// Checks `stack` and `verifies` on chains of 2,000 calls (100,000 in the long
 // form of tests), of as many lets, and of 4,000 branches, on a separate thread.
 // Too deep recursion ends the process.
 absl::Status CheckPassStack(const Pass& pass);

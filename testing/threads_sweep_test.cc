@@ -3,25 +3,22 @@
 #include "baton/testing/threads_sweep.h"
 
 #include <cstdint>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/module.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/transform/function_pass.h"
-#include "baton/testing/loops_pipelines.h"
-#include "baton/testing/random_loops.h"
 #include "baton/testing/random_program.h"
 #include "baton/testing/registered_passes.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/testing/test_settings.h"
+#include "baton/testing/threads_sweep_pipelines.h"
 #include "baton/testing/workloads/workload.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -78,27 +75,6 @@ TEST(ThreadsSweepTest, RandomFunctions) {
   }
 }
 
-// Sweeps over pipelines of six random passes. Some of these fail; then they
-// fail alike.
-void SweepRandomPipelines(const IRModule& module,
-                          const std::vector<std::string>& passes,
-                          const std::string& before) {
-  for (uint32_t seed = 0; seed < 6; ++seed) {
-    std::mt19937 random(seed);
-    std::vector<std::string> items;
-    if (!before.empty()) items.push_back(before);
-    for (int i = 0; i < 6; ++i)
-      items.push_back(passes[random() % passes.size()]);
-    const std::string text = absl::StrJoin(items, ",");
-    BATON_ASSERT_OK_AND_ASSIGN(const Pass pipeline, ParsePipeline(text));
-    EXPECT_EQ(
-        FindThreadsDifference(pipeline, module,
-                              {.num_schedules = 1, .first_seed = seed + 1}),
-        "")
-        << text;
-  }
-}
-
 TEST(ThreadsSweepTest, RandomPipelines) {
   std::vector<std::string> passes;
   for (const std::string& pass : testing::RegisteredPasses()) {
@@ -108,21 +84,7 @@ TEST(ThreadsSweepTest, RandomPipelines) {
     }
   }
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, RandomFunctions(300, 20));
-  SweepRandomPipelines(module, passes, "");
-}
-
-TEST(ThreadsSweepTest, Loops) {
-  const IRModule module =
-      testing::RandomLoopsModule(500, testing::IsLongTest() ? 40 : 15);
-  BATON_ASSERT_OK_AND_ASSIGN(const Pass lower, ParsePipeline("tir.lower"));
-  EXPECT_EQ(FindThreadsDifference(lower, module), "");
-  const std::vector<std::string> passes = testing::PassesOverLoops();
-  // Functions with blocks, and flat ones.
-  for (const std::string& before : testing::PipelinesBefore("tir.Simplify")) {
-    SweepRandomPipelines(
-        testing::RandomLoopsModule(600, testing::IsLongTest() ? 20 : 8), passes,
-        before);
-  }
+  testing::SweepRandomPipelines(module, passes, "");
 }
 
 TEST(ThreadsSweepTest, Workloads) {

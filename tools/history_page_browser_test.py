@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Drives the page of `baton-history html` in a headless Chromium.
 
-    history_page_browser_test.py BATON_OPT BATON_HISTORY BATON_COMPILE CLASS [CASE...]
+    history_page_browser_test.py PageTest PAGES.tar [CASE...]
+    history_page_browser_test.py TimesTest BATON_OPT BATON_HISTORY [CASE...]
+
+PAGES.tar is of history_pages.py.
 
 Speaks WebDriver to chromedriver. Without Chromium it says so and passes. With
 SCREENSHOTS=DIR in the environment it also leaves pictures there, of three widths,
@@ -16,11 +19,14 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import unittest
 import urllib.error
 import urllib.request
+
+import history_pages
 
 ENTER, ESCAPE, TAB = "\ue007", "\ue00c", "\ue004"
 HOME, UP, DOWN, RIGHT = "\ue011", "\ue013", "\ue015", "\ue014"
@@ -161,26 +167,8 @@ class Browser:
         return [e["message"] for e in entries if e["level"] == "SEVERE"]
 
 
-TOOLS = {}
-
-
-def record(folder, name, *args, fails=False, profile=None, library=None):
-    """The page of a run of baton-opt."""
-    history, page = f"{folder}/{name}.history", f"{folder}/{name}.html"
-    run = subprocess.run([TOOLS["opt"], *args, "--emit=none", f"--record={history}"],
-                         stderr=subprocess.PIPE, text=True)
-    if (run.returncode != 0) != fails:
-        raise RuntimeError(run.stderr)
-    flags = [f"--output={page}"]
-    if profile is not None:
-        flags.append(f"--profile={folder}/{name}.json")
-        with open(f"{folder}/{name}.json", "w", encoding="utf-8") as file:
-            # As baton-run writes it.
-            file.write(json.dumps(profile, separators=(",", ":")) + "\n")
-    if library is not None:
-        flags.append(f"--library={library}")
-    subprocess.run([TOOLS["history"], history, "html", *flags], check=True)
-    return page
+PAGES = None  # an archive of history_pages.py
+TOOLS = {}  # of TimesTest
 
 
 def large_program(size):
@@ -196,70 +184,17 @@ def large_program(size):
     return "\n".join(lines + [f"  %{size - 1}", "}"]) + "\n"
 
 
-SMALL = """#[version = "0.0.5"]
-def @main(%x: Tensor[(1, 3, 8, 8), float32], %w: Tensor[(4, 3, 3, 3), float32]) {
-  %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=4, kernel_size=[3, 3]);
-  %1 = add(%0, add(1f, 2f));
-  %2 = nn.relu(%1);
-  let %t = nn.max_pool2d(%2, pool_size=[2, 2], strides=[2, 2]);
-  @other(%t)
-}
-def @other(%y: Tensor[(1, 4, 4, 4), float32]) -> Tensor[(1, 4, 4, 4), float32] {
-  %0 = nn.relu(%y);
-  tanh(%0)
-}
-"""
-
-LOOPS = """@T.prim_func
-def main(A: T.Buffer((16, 8), "float32"), B: T.Buffer((16,), "float32")):
-    for i, j in T.grid(16, 8):
-        with T.block("sum"):
-            vi, vj = T.axis.remap("SR", [i, j])
-            T.reads(A[vi, vj])
-            T.writes(B[vi])
-            with T.init():
-                B[vi] = T.float32(0)
-            B[vi] = B[vi] + A[vi, vj]
-"""
-
-NORM = """#[version = "0.0.5"]
-def @main(%x: Tensor[(1, 3), float32], %g: Tensor[(3), float32], %b: Tensor[(3), float32],
-          %m: Tensor[(3), float32], %v: Tensor[(3), float32]) {
-  nn.batch_norm(%x, %g, %b, %m, %v).0
-}
-"""
-
 HOSTILE = ("</script><script>window.hostile = 1</script><img src=x onerror='window.hostile = 1'>"
            "\"'\\ {{content}} \u202e\x01\x7f" + 5000 * "n")
 
 
-PROFILE = {
-    "version": 1,
-    "calls": [
-        {"kernel": "conv.blocked16", "nodes": ["Conv_0", "Relu_<1>"], "us": 1500,
-         "limit_us": 1000, "share": 0.6667},
-        {"kernel": "to_planar", "nodes": [], "us": 20, "limit_us": 30, "share": 1.5},
-        {"kernel": "softmax", "nodes": ["Softmax_2"], "us": 2000, "limit_us": 500,
-         "share": 0.25},
-    ],
-    "nodes": [
-        {"name": "Conv_0", "us": 1500, "limit_us": 1000, "share": 0.6667},
-        {"name": "Relu_<1>", "us": 0, "limit_us": 0, "share": 0, "in": "Conv_0"},
-        {"name": "Softmax_2", "us": 2000, "limit_us": 500, "share": 0.25},
-    ],
-    "creation": [],
-}
-
-
 class BrowserTest(unittest.TestCase):
-    """A browser and a folder of pages, of which one is ResNet-50's."""
+    """A browser and a folder of pages."""
 
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
-        cls.resnet = record(cls.folder, "resnet", "--workload=resnet{num_layers=50}",
-                            "--passes=O3")
         cls.browser = Browser(cls.folder)
         cls.addClassCleanup(cls.browser.close)
 
@@ -276,39 +211,16 @@ class PageTest(BrowserTest):
     def setUpClass(cls):
         super().setUpClass()
         path = cls.folder + "/"
-        with open(path + "small.relay", "w", encoding="utf-8") as file:
-            file.write(SMALL)
-        cls.small = record(cls.folder, "small", path + "small.relay",
-                           "--passes=InferType,FoldConstant,FuseOps", "--measure=memory")
-        with open(path + "loops.tir", "w", encoding="utf-8") as file:
-            file.write(LOOPS)
-        cls.loops = record(cls.folder, "loops", path + "loops.tir",
-                           "--passes=tir.LowerInitBlock,tir.ConvertBlocksToOpaque")
-        cls.profiled = record(cls.folder, "profiled", path + "small.relay",
-                              "--passes=InferType", profile=PROFILE)
-        subprocess.run([TOOLS["compile"], path + "small.relay", "--isas=sse2",
-                        f"--output_dir={path}library"], stdout=subprocess.DEVNULL, check=True)
-        cls.compiled = record(cls.folder, "compiled", path + "small.relay",
-                              "--passes=InferType",
-                              library=path + "library/small.report.json")
-        with open(path + "norm.relay", "w", encoding="utf-8") as file:
-            file.write(NORM)
-        cls.checked = record(cls.folder, "checked", path + "norm.relay", "--check_values",
-                             "--passes=InferType,SimplifyInference")
-        with open(path + "wrong.relay", "w", encoding="utf-8") as file:
-            file.write('#[version = "0.0.5"]\n'
-                       "def @main(%x: Tensor[(2, 3), float32]) {\n"
-                       "  nn.prelu(%x, ones(shape=[3], dtype=\"float32\"), axis=1)\n}\n")
-        cls.wrong = record(cls.folder, "wrong", path + "wrong.relay",
-                           "--passes=InferType,FirstOrderGradient", fails=True)
+        with tarfile.open(PAGES) as tar:
+            tar.extractall(path)
+        for name in ("resnet", "small", "loops", "profiled", "compiled", "checked", "wrong"):
+            setattr(cls, name, f"{path}{name}.html")
         # Names in the data of a page, written as HistoryPage writes them.
-        with open(cls.small, encoding="utf-8") as file:
-            html = file.read()
+        html = history_pages.read(cls.small)
         name = json.dumps(HOSTILE).replace("<", "\\u003c")
         html = html.replace('"nn.relu"', name).replace('"x"', name).replace('"other"', name)
         cls.hostile = path + "hostile.html"
-        with open(cls.hostile, "w", encoding="utf-8") as file:
-            file.write(html)
+        history_pages.write(cls.hostile, html)
 
     def choose(self, name):
         """Clicks the first execution of a pass that changed something."""
@@ -373,9 +285,9 @@ class PageTest(BrowserTest):
             "return [...document.querySelectorAll('#passes [role=option]')].map((row) => ["
             "row.querySelector('.name').textContent, row.classList.contains('changed'),"
             "row.getAttribute('aria-label'), row.querySelector('.track i')?.style.width])")
-        log = subprocess.run([TOOLS["history"], self.resnet.replace(".html", ".history"), "log"],
-                             check=True, stdout=subprocess.PIPE, text=True).stdout
-        self.assertEqual(len(rows), len(log.splitlines()))  # `Input` for the heading
+        # Those of `baton-history log`; `Input` for the heading.
+        lines = int(history_pages.read(self.resnet.replace(".html", ".lines")))
+        self.assertEqual(len(rows), lines)
         self.assertEqual(rows[0][0], "Input")
         for name, changed, label, width in rows[1:]:
             self.assertRegex(label, r"^\d+ .*, [\d.]+ (ns|µs|ms|s), ", name)
@@ -788,11 +700,16 @@ class TimesTest(BrowserTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        path = cls.folder + "/"
-        with open(path + "large.relay", "w", encoding="utf-8") as file:
-            file.write(large_program(10_500))
-        cls.large = record(cls.folder, "large", path + "large.relay", "--passes=InferType")
-        cls.deep = record(cls.folder, "deep", "--workload=resnet{num_layers=152}", "--passes=O3")
+        os.chdir(cls.folder)
+        cls.addClassCleanup(os.chdir, "/")
+        history_pages.write("large.relay", large_program(10_500))
+        history_pages.record(TOOLS, "resnet", "--workload=resnet{num_layers=50}",
+                             "--passes=O3")
+        history_pages.record(TOOLS, "large", "large.relay", "--passes=InferType")
+        history_pages.record(TOOLS, "deep", "--workload=resnet{num_layers=152}",
+                             "--passes=O3")
+        for name in ("resnet", "large", "deep"):
+            setattr(cls, name, f"{cls.folder}/{name}.html")
 
     def test_resnet_50_opens_in_time(self):
         self.assertLess(os.path.getsize(self.resnet), 5_000_000)
@@ -859,14 +776,19 @@ class TimesTest(BrowserTest):
 
 
 if __name__ == "__main__":
-    TOOLS["opt"], TOOLS["history"], TOOLS["compile"] = map(os.path.abspath, sys.argv[1:4])
-    tests = sys.argv[4]
-    if tests == "TimesTest" and os.environ.get("BATON_LONG_TESTS") != "1":
-        print("SKIPPED: times are measured in the long form only, BATON_LONG_TESTS=1")
-        sys.exit(0)
+    tests = sys.argv[1]
+    if tests == "TimesTest":
+        TOOLS["opt"], TOOLS["history"] = map(os.path.abspath, sys.argv[2:4])
+        cases = sys.argv[4:]
+        if os.environ.get("BATON_LONG_TESTS") != "1":
+            print("SKIPPED: times are measured in the long form only, BATON_LONG_TESTS=1")
+            sys.exit(0)
+    else:
+        PAGES = os.path.abspath(sys.argv[2])
+        cases = sys.argv[3:]
     missing = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
     if missing:
         print(f"SKIPPED: there is no {' and no '.join(missing)}; Debian's packages are "
               "chromium and chromium-driver")
         sys.exit(0)
-    unittest.main(argv=sys.argv[:1] + (sys.argv[5:] or [tests]))
+    unittest.main(argv=sys.argv[:1] + (cases or [tests]))

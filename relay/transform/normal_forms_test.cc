@@ -24,6 +24,7 @@
 #include "baton/relay/transform/to_cps.h"
 #include "baton/relay/transform/to_graph_normal_form.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/sequential.h"
 #include "gmock/gmock.h"
@@ -241,7 +242,8 @@ TEST(UnCPSTest, RecursionsComputeTheSame) {
 }
 
 TEST(UnCPSTest, RandomProgramsComputeTheSame) {
-  for (uint32_t seed = 0; seed < 60; ++seed) {
+  const uint32_t count = testing::IsLongTest() ? 60 : 15;
+  for (uint32_t seed = 0; seed < count; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     const IRModule module = RunChecked(
         ToANormalForm(),
@@ -255,7 +257,8 @@ TEST(UnCPSTest, RandomProgramsComputeTheSame) {
 }
 
 TEST(PartialEvalTest, RandomProgramsComputeTheSame) {
-  for (uint32_t seed = 0; seed < 300; ++seed) {
+  const uint32_t count = testing::IsLongTest() ? 300 : 75;
+  for (uint32_t seed = 0; seed < count; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     const IRModule module = RunChecked(
         ToANormalForm(),

@@ -1,0 +1,10 @@
+#!/bin/bash
+# Runs a test in the long form of tests, BATON_LONG_TESTS=1, only.
+#
+# usage: long_test.sh TEST [ARGUMENTS...]
+
+if [[ "${BATON_LONG_TESTS:-}" != 1 ]]; then
+  echo "skipped: it is a part of the long form"
+  exit 0
+fi
+exec "$@"
