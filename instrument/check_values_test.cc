@@ -303,8 +303,8 @@ TEST(CheckValuesTest, OtherFunctionsMayNotEnd) {
       "def @main(%x: float32) { tanh(%x) }\n";
   EXPECT_THAT(
       *NotCompared(kProgram, TanhTo("tanh")),
-      ElementsAre(HasSubstr("@f is not checked: more than 1000 calls"),
-                  HasSubstr("@g is not checked: more than 1000 calls")));
+      ElementsAre(HasSubstr("@f is not checked: more than 1000 nested calls"),
+                  HasSubstr("@g is not checked: more than 1000 nested calls")));
 }
 
 // The error of the instrument for a run over kTanh with these options.

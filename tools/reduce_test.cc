@@ -200,7 +200,7 @@ TEST(ReduceTest, ErrorsByMessage) {
   const std::string args =
       Program() + " --passes=InferType,FailIfTyped --fails=";
   EXPECT_THAT(Reduce(args + "'has .ypes'").run.err, HasSubstr("1 pass"));
-  EXPECT_THAT(Reduce(args + "other").run.err, HasSubstr("no match"));
+  EXPECT_THAT(Reduce(args + "other").run.err, HasSubstr("does not match"));
   EXPECT_THAT(Reduce(args + "'('").run.err, HasSubstr("missing )"));
 }
 
