@@ -1494,7 +1494,8 @@ TEST(KernelsTest, SumsAreWithinTheirBounds) {
        "conv.blocked16.first"},
       {"%x: Tensor[(1, 9000, 3, 3), float32], "
        "%w0: Tensor[(17, 9000, 1, 1), float32]",
-       "nn.conv2d($x, $w0, channels=17, kernel_size=[1, 1])", "conv.blocked16"},
+       // The processor's costs decide its layouts.
+       "nn.conv2d($x, $w0, channels=17, kernel_size=[1, 1])", ""},
       {"%x: Tensor[(1, 40, 23, 23), float32], "
        "%w0: Tensor[(40, 1, 13, 13), float32]",
        "nn.conv2d($x, $w0, groups=40, channels=40, kernel_size=[13, 13])",
