@@ -136,15 +136,19 @@ TEST(RunModelTest, ATableOfCostsDecidesLayouts) {
   options.random_inputs = true;
   options.executor = "cpu";
   const std::string results = OutputOf(options);
-  options.plan = absl::StrCat(folder, "/layouts_plan.txt");
+  const std::string plan_file = absl::StrCat(folder, "/layouts_plan.txt");
   options.kernel_costs = absl::StrCat(folder, "/costs.txt");
   std::ostringstream notes;
   options.notes = &notes;
   const auto plan = [&](absl::string_view costs) {
     std::ofstream(options.kernel_costs) << costs;
+    options.plan.clear();
     EXPECT_EQ(OutputOf(options), results);
+    // With a plan, results are not printed.
+    options.plan = plan_file;
+    EXPECT_EQ(OutputOf(options), "");
     std::ostringstream text;
-    text << std::ifstream(options.plan).rdbuf();
+    text << std::ifstream(plan_file).rdbuf();
     return text.str();
   };
   EXPECT_THAT(plan("{machine = \"slow\", to_planar = 1e-6,\n"

@@ -180,9 +180,9 @@ TEST(ExecutableFileTest, FilesForOthersAreRefused) {
   BATON_ASSERT_OK_AND_ASSIGN(const std::string file, FileOf(module));
   EXPECT_THAT(Read(WithHeader(file, 0, "BATEXE")), IsOk());
   EXPECT_THAT(
-      Read(WithHeader(file, 8, absl::string_view("\x04\0\0\0", 4))).status(),
+      Read(WithHeader(file, 8, absl::string_view("\x05\0\0\0", 4))).status(),
       StatusIs(absl::StatusCode::kInvalidArgument,
-               "of version 4 of the format; this program reads version 3"));
+               "of version 5 of the format; this program reads version 4"));
   EXPECT_THAT(
       Read(WithHeader(file, 12, absl::string_view("\x63\0\0\0", 4))).status(),
       StatusIs(absl::StatusCode::kInvalidArgument,
@@ -208,7 +208,7 @@ class Forger {
   std::string Next(int section) {
     std::string file = good_;
     for (uint32_t k = 1 + Below(3); k-- > 0;) Change(section, file);
-    StableHash hash(3);
+    StableHash hash(4);
     constexpr size_t kChunk = size_t{1} << 20;
     const absl::string_view content = absl::string_view(file).substr(192);
     for (size_t at = 0; at < content.size(); at += kChunk) {
