@@ -1476,7 +1476,7 @@ TEST(LibraryCodeTest, DividesAndMeasuresSteps) {
   options.benchmark = true;
   options.isas = "avx2";
   const std::string folder = Compiled("divided", R"(
-def @main(%x: Tensor[(64, 256), float32], %w: Tensor[(256, 256), float32]) {
+def @main(%x: Tensor[(512, 256), float32], %w: Tensor[(256, 256), float32]) {
   %0 = nn.dense(%x, %w, units=256);
   %1 = exp(%0);
   %2 = nn.dense(%1, %w, units=256);
@@ -1497,7 +1497,7 @@ static void Parallel(void* ctx, int n, void (*body)(void*, int), void* body_ctx)
 static std::uint64_t now = 0;
 static std::uint64_t Clock() { return now += 3; }
 int main() {
-  static float x[64 * 256], w[256 * 256], y[64 * 256], z[64 * 256];
+  static float x[512 * 256], w[256 * 256], y[512 * 256], z[512 * 256];
   for (float& v : x) v = static_cast<float>(parts++ % 7) - 3;
   parts = 0;
   for (float& v : w) v = static_cast<float>(&v - w) / 65536 - 0.5f;

@@ -589,7 +589,7 @@ TEST(RuleTextTest, AllMistakesAreFoundInOneRun) {
       "rule @b { match { exp(%x) } replace { %y } }\n");
   EXPECT_THAT(rules, StatusIs(absl::StatusCode::kInvalidArgument, "nn.rely"));
   EXPECT_THAT(
-      rules, StatusIs(absl::StatusCode::kInvalidArgument, "%y stands nowhere"));
+      rules, StatusIs(absl::StatusCode::kInvalidArgument, "%y does not occur"));
 }
 
 TEST(RuleTextTest, DeepTextIsAnError) {
