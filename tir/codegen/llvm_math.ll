@@ -1,5 +1,5 @@
 ; Made by update_llvm_math.py of sources with this SHA-256:
-; 8aa2ffcac335114f7eb40261076a2111c773476d5474e49aad7ca4e28a6893f8
+; 135f9907e1c7e7774c13b8750e6888492ee92c2b7db733b1e382e5f84eaa2740
 define internal float @baton.exp.f32(float %x) alwaysinline #0 {
 entry:
   %cmp.i = fcmp olt float %x, -1.050000e+02
