@@ -13,9 +13,9 @@
 
 namespace baton {
 
-// Reads a table of costs (backend/cpu/kernel_costs.h). Writes a line to `notes`,
-// unless that is null, if the table does not have all rows. Errors have the
-// place in the file.
+// Reads a table of costs (backend/cpu/kernel_costs.h). If the table does not have
+// all rows, writes a line that names them to `notes`, unless that is null, after
+// the name of the program that reads it. Errors have the place in the file.
 absl::StatusOr<std::shared_ptr<const cpu::KernelCosts>> ReadKernelCosts(
     const std::string& path, std::ostream* notes, absl::string_view program);
 

@@ -43,18 +43,18 @@ using cpu::KernelCosts;
 using kernels::blocked::Width;
 using relay::Function;
 
-// A speed so high that it does not count.
-constexpr double kFree = 1e9;
-// A speed so low that no layout is chosen that needs it.
-constexpr double kDear = 1e-6;
+// A speed at which a part takes no time.
+constexpr double kInstant = 1e9;
+// A speed so low that no layout is chosen whose kernels have it.
+constexpr double kNeverChosen = 1e-6;
 
-// A row and the program whose plan has a step of that row.
+// A row of the table and a program whose plan has a step with its kernel.
 struct Program {
   std::string row;
-  // The begin of the kernel of that step.
+  // How the name of that step's kernel begins; the first such step counts.
   std::string kernel;
-  // The body of the function, and its parameters. Those whose names begin with
-  // w are constants.
+  // The parameters of the function, of which those whose names begin with w
+  // become constants, and its body.
   std::string params;
   std::string body;
   // Measures the whole run of a chain of this many such steps, if above 1.
@@ -383,15 +383,15 @@ class Measurer {
       constexpr double kUsual = 0.6;
       costs.Set(other, width,
                 row == "matmul.batch.pack" ? kUsual
-                : family == "memory"       ? kFree
+                : family == "memory"       ? kInstant
                 : is_own                   ? 1
-                                           : kDear);
+                                           : kNeverChosen);
     }
-    if (family != "memory") costs.Set("memory", width, kFree);
+    if (family != "memory") costs.Set("memory", width, kInstant);
     if (row == "elementwise.bytes") {
-      costs.Set("elementwise.functions", width, kFree);
+      costs.Set("elementwise.functions", width, kInstant);
     } else if (row == "elementwise.functions") {
-      costs.Set("elementwise.bytes", width, kFree);
+      costs.Set("elementwise.bytes", width, kInstant);
     }
     return costs;
   }

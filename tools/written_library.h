@@ -1,15 +1,16 @@
 // Libraries for tests of generated code, which run again only if that code is
 // another.
 //
-// Such a test has two programs of one source. The first has the compiler, and
-// writes the libraries as an action of the build; the second is the test, has no
-// compiler, and reads them. After a change of a pass the first runs again, which
-// takes a second; if all libraries are the same bytes, Bazel has the results of
-// the second.
+// baton_code_test (build_defs/baton_cc.bzl) makes two programs of the sources of
+// the test. One, the writer, has the compiler: an action of the build runs it,
+// and it writes the libraries. The other, the test, has no compiler and reads
+// them. After a change of a pass, Bazel runs the writer again, which takes a
+// second; if it writes the same bytes as before, Bazel keeps the result of the
+// test.
 //
-// baton_code_test of build_defs/baton_cc.bzl makes both. They run the test cases in one order. The first goes as far as it can without
-// a run of what it has written: a test asks MayRunPrograms behind the last
-// library.
+// Both run the test cases in the same order. In the writer a case must end
+// before it runs a library: it returns where MayRunPrograms is false, behind the
+// last library that it asks for.
 
 #ifndef BATON_TOOLS_WRITTEN_LIBRARY_H_
 #define BATON_TOOLS_WRITTEN_LIBRARY_H_

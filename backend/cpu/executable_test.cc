@@ -542,14 +542,18 @@ def @main(%x: Tensor[(4), float32], %i: Tensor[(1, 2), int64]) {
   }
 }
 
+// The first byte of `memory` that is aligned as an arena must be.
+std::byte* FirstAlignedByte(std::vector<std::byte>& memory) {
+  return memory.data() +
+         (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64;
+}
+
 TEST(SessionTest, RefusesArenasThatDoNotFit) {
   BATON_ASSERT_OK_AND_ASSIGN(const Executable executable, SmallModel());
   const size_t bytes = static_cast<size_t>(executable.plan().arena_bytes);
   ASSERT_GT(bytes, 0u);
   std::vector<std::byte> memory(bytes + 128);
-  std::byte* const aligned =
-      memory.data() +
-      (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64;
+  std::byte* const aligned = FirstAlignedByte(memory);
   SmallTensors t;
   BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
                              Session::Create(executable, {aligned, bytes}));
@@ -585,8 +589,7 @@ class ManyPorts {
     BATON_ASSIGN_OR_RETURN(const Executable executable, ModelOfManyPorts());
     arena_bytes_ = static_cast<size_t>(executable.plan().arena_bytes);
     memory_.resize(4 * kFloats + arena_bytes_ + 128);
-    begin_ = memory_.data() +
-             (64 - reinterpret_cast<uintptr_t>(memory_.data()) % 64) % 64;
+    begin_ = FirstAlignedByte(memory_);
     BATON_ASSIGN_OR_RETURN(
         session_,
         Session::Create(executable, {begin_ + 4 * kFloats, arena_bytes_}));
@@ -965,10 +968,7 @@ TEST(SessionTest, SessionsOfOneArenaRunInTurn) {
   const size_t bytes = static_cast<size_t>(
       std::max(small.plan().arena_bytes, large.plan().arena_bytes));
   std::vector<std::byte> memory(bytes + 64);
-  const absl::Span<std::byte> arena(
-      memory.data() +
-          (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64,
-      bytes);
+  const absl::Span<std::byte> arena(FirstAlignedByte(memory), bytes);
   std::atomic<bool> is_running = false;
   BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> first,
                              Session::Create(small, arena, &is_running));

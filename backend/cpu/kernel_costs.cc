@@ -122,11 +122,10 @@ size_t WidthIndex(Width width) {
 }
 
 std::optional<size_t> FindRow(absl::string_view name) {
-  static const auto* const kRows =
-      new std::vector<std::string>(KernelCosts::Rows());
-  const auto found = std::find(kRows->begin(), kRows->end(), name);
-  if (found == kRows->end()) return std::nullopt;
-  return static_cast<size_t>(found - kRows->begin());
+  const std::vector<std::string>& rows = KernelCosts::Rows();
+  const auto found = std::find(rows.begin(), rows.end(), name);
+  if (found == rows.end()) return std::nullopt;
+  return static_cast<size_t>(found - rows.begin());
 }
 
 std::optional<double> NumberOf(const AttrValue& value) {
@@ -175,7 +174,7 @@ std::pair<size_t, double> PlaceOn(absl::Span<const int> axis, double x) {
 
 }  // namespace
 
-Work Work::Of(double ns) {
+Work Work::OfNs(double ns) {
   Work work;
   work.known_ns_ = ns;
   return work;
@@ -268,7 +267,7 @@ absl::StatusOr<KernelCosts> KernelCosts::Parse(absl::string_view text,
                        "of 128, 256 and 512 bits: [0.5,0.5,0.5]"));
     }
   }
-  const std::vector<std::string> names = Rows();
+  const std::vector<std::string>& names = Rows();
   for (size_t row = 0; row < names.size(); ++row) {
     if (!is_given[row]) costs.missing_.push_back(names[row]);
   }
@@ -278,7 +277,7 @@ absl::StatusOr<KernelCosts> KernelCosts::Parse(absl::string_view text,
 std::string KernelCosts::ToString() const {
   std::string text =
       absl::StrCat("{\n  machine = ", AttrValue(machine_).ToString());
-  const std::vector<std::string> names = Rows();
+  const std::vector<std::string>& names = Rows();
   for (size_t row = 0; row < names.size(); ++row) {
     if (std::find(missing_.begin(), missing_.end(), names[row]) !=
         missing_.end()) {
@@ -343,18 +342,21 @@ double KernelCosts::PredictNs(const Work& work, Width width) const {
   return before + last;
 }
 
-std::vector<std::string> KernelCosts::Rows() {
-  std::vector<std::string> names = {kPeak};
-  for (const char* rate : kRates) names.emplace_back(rate);
-  for (const Family& family : kFamilies) {
-    for (size_t p = 0; p < family.num_positions; ++p) {
-      for (size_t t = 0; t < family.num_terms; ++t) {
-        names.push_back(absl::StrCat(family.name, "@", family.positions[p], "x",
-                                     family.terms[t]));
+const std::vector<std::string>& KernelCosts::Rows() {
+  static const auto* const kRows = [] {
+    auto* const names = new std::vector<std::string>{kPeak};
+    for (const char* rate : kRates) names->emplace_back(rate);
+    for (const Family& family : kFamilies) {
+      for (size_t p = 0; p < family.num_positions; ++p) {
+        for (size_t t = 0; t < family.num_terms; ++t) {
+          names->push_back(absl::StrCat(family.name, "@", family.positions[p],
+                                        "x", family.terms[t]));
+        }
       }
     }
-  }
-  return names;
+    return names;
+  }();
+  return *kRows;
 }
 
 size_t KernelCosts::NumValues(absl::string_view row) {

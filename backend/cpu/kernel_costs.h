@@ -106,13 +106,13 @@ class Work {
   };
 
   Work() = default;
-  // `ns`: the predicted time of other steps that this one consists of.
-  static Work Of(double ns);
+  // The work of a step that consists of others, whose predicted times take `ns`.
+  static Work OfNs(double ns);
 
-  Work& Add(KernelRate rate, double amount, bool is_beside = false);
+  Work& Add(KernelRate rate, double amount) { return Add(rate, amount, false); }
   Work& AddFlops(KernelFamily family, double flops, double positions,
                  double terms);
-  // The time of the last part and that of this one overlap.
+  // Adds a part that is done at the same time as the one before.
   Work& Beside(KernelRate rate, double amount) {
     return Add(rate, amount, true);
   }
@@ -122,6 +122,8 @@ class Work {
   double known_ns() const { return known_ns_; }
 
  private:
+  Work& Add(KernelRate rate, double amount, bool is_beside);
+
   std::array<Part, 3> parts_;
   size_t size_ = 0;
   double known_ns_ = 0;
@@ -162,7 +164,7 @@ class KernelCosts {
   double PredictNs(const Work& work, kernels::blocked::Width width) const;
 
   // The names of all rows, in order.
-  static std::vector<std::string> Rows();
+  static const std::vector<std::string>& Rows();
   // The number of values of a row: 1, or 3 for the widths.
   static size_t NumValues(absl::string_view row);
   // The value of a row, which must exist, for a width.

@@ -116,7 +116,7 @@ TEST(KernelCostsTest, PredictsTheTimesOfParts) {
     return costs.PredictNs(work, Width::k256);
   };
   EXPECT_EQ(ns(Work()), 10);
-  EXPECT_EQ(ns(Work::Of(3)), 3);
+  EXPECT_EQ(ns(Work::OfNs(3)), 3);
   EXPECT_EQ(ns(WorkOf(KernelRate::kMove, 40)), 20);
   // One after the other, and beside each other.
   EXPECT_EQ(ns(WorkOf(KernelRate::kMove, 40).Add(KernelRate::kCopy, 40)), 40);

@@ -59,6 +59,11 @@ struct Forms {
   std::vector<int> users;
 };
 
+void SortAndUnique(std::vector<int>& numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+}
+
 bool IsUnit(const kernels::blocked::Axis& axis) {
   return axis.in == 1 && axis.kernel == 1 && axis.out == 1;
 }
@@ -94,259 +99,223 @@ double Lowering::PredictNs(const Work& work) const {
   return costs_.PredictNs(work, costs_width_);
 }
 
-double Lowering::ConversionNs(KernelRate rate, const TensorShape& map) const {
-  // The bytes of one form are those of the other.
-  if (map[2] * map[3] == 1 && map[1] % kernels::blocked::kBlock == 0) return 0;
-  return PredictNs(
-      WorkOf(rate, 8 * static_cast<double>(map[0] * map[1] * map[2] * map[3])));
-}
+class Lowering::LayoutChooser {
+ public:
+  explicit LayoutChooser(Lowering& lowering)
+      : lowering_(lowering),
+        graph_(lowering.graph_),
+        forms_(lowering.graph_.tensors.size()) {}
 
-void Lowering::ChooseLayouts() {
-  std::vector<Candidates> convs;
-  for (size_t i = 0; i < graph_.nodes.size(); ++i) {
-    const GraphNode& node = graph_.nodes[i];
-    if (is_view_[i] || is_claimed_[i]) continue;
-    const auto params = ConvParamsOf(node, graph_);
-    if (!params.has_value()) continue;
-    Candidates conv;
-    conv.node = static_cast<int>(i);
-    kernels::blocked::ConvParams p = *params;
-    conv.blocked = PredictNs(WorkOfConv(p));
-    if (p.groups == 1) {
-      p.planar_input = true;
-      conv.planar_input = PredictNs(WorkOfConv(p));
-      if (IsUnit(p.h) && IsUnit(p.w)) {
-        conv.planar_kind = ConvLayout::Kind::kRows;
-        conv.planar = PredictNs(WorkOfMatmul(RowsOf(p)));
-      } else if (IsPointwise(p.h) && IsPointwise(p.w) &&
-                 p.out_channels >= kFewRows) {
-        conv.planar = PredictNs(WorkOfProduct(ImageProductOf(p))) +
-                      SeparateEpilogueNs(node.outputs[0]);
+  // Sets conv_layouts_.
+  void Run() {
+    FindConvolutions();
+    if (convs_.empty()) return;
+    size_t next = 0;
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (lowering_.is_view_[i]) continue;
+      if (next < convs_.size() && convs_[next].node == static_cast<int>(i)) {
+        AddConvolution(convs_[next++]);
+      } else if (lowering_.group_of_[i] == kNone) {
+        AddNode(static_cast<int>(i));
+      } else if (lowering_.group_of_[i] == static_cast<int>(i)) {
+        // The last node of a group is all of it.
+        AddGroup(static_cast<int>(i));
       }
     }
-    convs.push_back(conv);
+    for (const int t : graph_.outputs) AddUser(t, kPlanar);
+    for (size_t t = 0; t < forms_.size(); ++t) {
+      AddConversions(static_cast<int>(t));
+    }
+    is_solved_ = cut_.Solve();
+    computed_.resize(cut_.num_vertices());
+    for (size_t t = 0; t < forms_.size(); ++t) {
+      computed_[static_cast<size_t>(forms_[t].producer)].push_back(
+          static_cast<int>(t));
+    }
+    for (const Candidates& conv : convs_) Choose(conv);
   }
-  if (convs.empty()) return;
 
-  // The forms of tensors, by the roots of views.
-  MinCut cut;
-  std::vector<Forms> forms(graph_.tensors.size());
-  // The shapes of maps whose channels moved, which the graph may have in another
-  // shape.
-  FlatHashMap<int, TensorShape> moved;
-  const auto shape_of = [&](int t) {
-    const auto found = moved.find(t);
-    return found != moved.end() ? found->second : MapShape(t);
-  };
-  const auto forms_of = [&](int t) -> Forms& {
-    return forms[static_cast<size_t>(RootOf(t).tensor)];
-  };
-  const auto read = [&](int t, int vertex) {
-    if (TensorOf(t).constant.has_value()) return;
-    forms_of(t).users.push_back(vertex);
-  };
-  // A view of some channels of a map of one image, or all of a tensor.
-  const auto is_map = [&](int t) {
-    const Place root = RootOf(t);
-    return !shape_of(t).empty() &&
-           (root.tensor == t ||
-            FirstChannel(shape_of(t), shape_of(root.tensor), root.offset) >= 0);
-  };
-  size_t next = 0;
-  for (size_t i = 0; i < graph_.nodes.size(); ++i) {
-    if (is_view_[i]) continue;
-    const GraphNode& node = graph_.nodes[i];
-    const auto set_producer = [&](int vertex) {
-      for (const int t : node.outputs) {
-        forms[static_cast<size_t>(t)].producer = vertex;
+ private:
+  // --- The graph of the cut --------------------------------------------------
+
+  void FindConvolutions() {
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const GraphNode& node = graph_.nodes[i];
+      if (lowering_.is_view_[i] || lowering_.is_claimed_[i]) continue;
+      const auto params = ConvParamsOf(node, graph_);
+      if (!params.has_value()) continue;
+      Candidates conv;
+      conv.node = static_cast<int>(i);
+      kernels::blocked::ConvParams p = *params;
+      conv.blocked = lowering_.PredictNs(WorkOfConv(p));
+      if (p.groups == 1) {
+        p.planar_input = true;
+        conv.planar_input = lowering_.PredictNs(WorkOfConv(p));
+        if (IsUnit(p.h) && IsUnit(p.w)) {
+          conv.planar_kind = ConvLayout::Kind::kRows;
+          conv.planar = lowering_.PredictNs(WorkOfMatmul(RowsOf(p)));
+        } else if (IsPointwise(p.h) && IsPointwise(p.w) &&
+                   p.out_channels >= kFewRows) {
+          conv.planar = lowering_.PredictNs(WorkOfProduct(ImageProductOf(p))) +
+                        SeparateEpilogueNs(node.outputs[0]);
+        }
       }
-    };
-    if (next < convs.size() && convs[next].node == static_cast<int>(i)) {
-      Candidates& conv = convs[next++];
-      conv.reads = cut.AddVertex();
-      conv.computes = cut.AddVertex();
-      const int data = node.inputs[0];
-      if (is_map(data)) {
-        conv.data = RootOf(data).tensor;
-      } else {
-        // A view of a tensor that is no map is converted by itself.
-        conv.data = data;
-        read(data, kPlanar);
-      }
-      if (!TensorOf(data).constant.has_value()) {
-        forms[static_cast<size_t>(conv.data)].users.push_back(conv.reads);
-      }
-      set_producer(conv.computes);
-      cut.AddCost(conv.computes, conv.reads, MinCut::kNever);
-      cut.AddCost(kPlanar, conv.reads, CostOf(conv.blocked));
-      cut.AddCost(
-          conv.reads, conv.computes,
-          conv.planar_input < 0 ? MinCut::kNever : CostOf(conv.planar_input));
-      cut.AddCost(conv.computes, kBlocked,
-                  conv.planar < 0 ? MinCut::kNever : CostOf(conv.planar));
-      continue;
+      convs_.push_back(conv);
     }
+  }
+
+  void AddConvolution(Candidates& conv) {
+    const GraphNode& node = NodeOf(conv.node);
+    conv.reads = cut_.AddVertex();
+    conv.computes = cut_.AddVertex();
+    const int data = node.inputs[0];
+    if (IsMap(data)) {
+      conv.data = lowering_.RootOf(data).tensor;
+    } else {
+      // A view of a tensor that is no map is converted by itself.
+      conv.data = data;
+      AddUser(data, kPlanar);
+    }
+    if (!IsConstant(data)) {
+      forms_[static_cast<size_t>(conv.data)].users.push_back(conv.reads);
+    }
+    SetProducer(node, conv.computes);
+    cut_.AddCost(conv.computes, conv.reads, MinCut::kNever);
+    cut_.AddCost(kPlanar, conv.reads, CostOf(conv.blocked));
+    cut_.AddCost(
+        conv.reads, conv.computes,
+        conv.planar_input < 0 ? MinCut::kNever : CostOf(conv.planar_input));
+    cut_.AddCost(conv.computes, kBlocked,
+                 conv.planar < 0 ? MinCut::kNever : CostOf(conv.planar));
+  }
+
+  // Elementwise calls that are one step.
+  void AddGroup(int last) {
+    const std::vector<ElementArg> operands = OperandsOfGroup(last);
+    if (!MayBeBlocked(last)) {
+      for (const ElementArg& arg : operands) AddUser(arg.tensor, kPlanar);
+      return;
+    }
+    const GraphNode& node = NodeOf(last);
+    const TensorShape& shape = lowering_.TensorOf(node.outputs[0]).shape;
+    std::vector<int> maps;
+    for (const ElementArg& arg : operands) {
+      if (arg.shape == shape && IsMap(arg.tensor) && !IsConstant(arg.tensor)) {
+        maps.push_back(FormsOf(arg.tensor).producer);
+      }
+    }
+    SortAndUnique(maps);
     int vertex = kPlanar;
-    const int t = node.outputs.empty() ? -1 : node.outputs[0];
-    // The last node of a group is all of it.
-    if (group_of_[i] != kNone && group_of_[i] != static_cast<int>(i)) continue;
-    if (!is_claimed_[i] && node.region == nullptr && t >= 0 &&
-        TensorOf(t).dtype == DType::Float(32)) {
-      if (group_of_[i] != kNone) {
-        const std::vector<ElementArg> operands =
-            OperandsOfGroup(static_cast<int>(i));
-        const TensorShape& shape = TensorOf(t).shape;
-        std::vector<int> maps;
-        for (const ElementArg& arg : operands) {
-          if (arg.shape == shape && is_map(arg.tensor) &&
-              !TensorOf(arg.tensor).constant.has_value()) {
-            maps.push_back(forms_of(arg.tensor).producer);
-          }
-        }
-        std::sort(maps.begin(), maps.end());
-        maps.erase(std::unique(maps.begin(), maps.end()), maps.end());
-        if (!maps.empty() && HaveBlockedForms(operands, shape)) {
-          // The step has the form of any operand that is blocked.
-          vertex = maps[0];
-          if (maps.size() > 1) {
-            vertex = cut.AddVertex();
-            for (const int map : maps) {
-              cut.AddCost(vertex, map, MinCut::kNever);
-            }
-          }
-        }
-        for (const ElementArg& arg : operands) {
-          if (maps.size() == 1 && vertex == maps[0] && arg.shape == shape &&
-              is_map(arg.tensor)) {
-            continue;
-          }
-          read(arg.tensor, is_map(arg.tensor) ? vertex : kPlanar);
-        }
-        set_producer(vertex);
-        continue;
-      } else if (PoolOf(node, graph_).has_value() ||
-                 LrnParamsOf(node, graph_).has_value() ||
-                 TransposedConvOf(node, graph_).has_value()) {
-        vertex = kBlocked;
-      } else if (IsChannelConcatenation(node) && is_map(t) &&
-                 std::all_of(node.inputs.begin(), node.inputs.end(), is_map)) {
-        vertex = cut.AddVertex();
-        for (const int part : node.inputs) {
-          cut.AddCost(vertex, forms_of(part).producer, MinCut::kNever);
-        }
-      } else if (node.inputs.size() == 1 &&
-                 MovesOf(static_cast<int>(i)) != nullptr) {
-        const Place root = RootOf(node.inputs[0]);
-        if (const auto move =
-                ChannelMoveOf(static_cast<int>(i), shape_of(root.tensor));
-            move.has_value()) {
-          moved.insert_or_assign(t, move->map);
-          set_producer(forms_of(root.tensor).producer);
-          continue;
-        }
-      } else if (node.op_name() == "take" && is_map(node.inputs[0]) &&
-                 is_map(t)) {
-        const std::optional<TakeChoice> take = TakeOf(node, graph_);
-        if (take.has_value() && take->places.has_value() && take->axis >= 2 &&
-            !options_.only_sources) {
-          set_producer(forms_of(node.inputs[0]).producer);
-          continue;
-        }
-      }
+    if (!maps.empty() && lowering_.HaveBlockedForms(operands, shape)) {
+      // The step has the form of any operand that is blocked.
+      vertex = maps.size() == 1 ? maps[0] : AddVertexOfAny(maps);
     }
-    if (group_of_[i] != kNone) {
-      for (const ElementArg& arg : OperandsOfGroup(static_cast<int>(i))) {
-        read(arg.tensor, kPlanar);
+    const bool keeps_form = maps.size() == 1 && vertex == maps[0];
+    for (const ElementArg& arg : operands) {
+      const bool is_map = IsMap(arg.tensor);
+      if (keeps_form && arg.shape == shape && is_map) continue;
+      AddUser(arg.tensor, is_map ? vertex : kPlanar);
+    }
+    SetProducer(node, vertex);
+  }
+
+  void AddNode(int number) {
+    const GraphNode& node = NodeOf(number);
+    int vertex = kPlanar;
+    if (MayBeBlocked(number)) {
+      if (PoolOf(node, graph_).has_value() ||
+          LrnParamsOf(node, graph_).has_value() ||
+          TransposedConvOf(node, graph_).has_value()) {
+        vertex = kBlocked;
+      } else if (lowering_.IsChannelConcatenation(node) &&
+                 IsMap(node.outputs[0]) &&
+                 std::all_of(node.inputs.begin(), node.inputs.end(),
+                             [this](int part) { return IsMap(part); })) {
+        std::vector<int> parts;
+        for (const int part : node.inputs) {
+          parts.push_back(FormsOf(part).producer);
+        }
+        vertex = AddVertexOfAny(parts);
+      } else if (const std::optional<int> kept = VertexThatIsKept(number);
+                 kept.has_value()) {
+        SetProducer(node, *kept);
+        return;
       }
-      continue;
     }
     for (const int input : node.inputs) {
-      read(input, is_map(input) ? vertex : kPlanar);
+      AddUser(input, IsMap(input) ? vertex : kPlanar);
     }
-    set_producer(vertex);
+    SetProducer(node, vertex);
   }
-  for (const int t : graph_.outputs) read(t, kPlanar);
 
-  for (size_t t = 0; t < forms.size(); ++t) {
-    auto& [producer, users] = forms[t];
-    const TensorShape map = shape_of(static_cast<int>(t));
-    if (users.empty() || map.empty() ||
-        TensorOf(static_cast<int>(t)).constant.has_value()) {
-      continue;
+  // The vertex of the operand of a node that moves whole channels, or takes
+  // positions, and so has the form of its operand; nullopt for other nodes.
+  std::optional<int> VertexThatIsKept(int number) {
+    const GraphNode& node = NodeOf(number);
+    if (node.inputs.size() == 1 && lowering_.MovesOf(number) != nullptr) {
+      const int root = lowering_.RootOf(node.inputs[0]).tensor;
+      const auto move = lowering_.ChannelMoveOf(number, ShapeOf(root));
+      if (!move.has_value()) return std::nullopt;
+      moved_.insert_or_assign(node.outputs[0], move->map);
+      return FormsOf(root).producer;
     }
-    std::sort(users.begin(), users.end());
-    users.erase(std::unique(users.begin(), users.end()), users.end());
-    const int64_t to_blocked =
-        CostOf(ConversionNs(KernelRate::kToBlocked, map));
-    const int64_t to_planar = CostOf(ConversionNs(KernelRate::kToPlanar, map));
+    if (node.op_name() == "take" && IsMap(node.inputs[0]) &&
+        IsMap(node.outputs[0])) {
+      const std::optional<TakeChoice> take = TakeOf(node, graph_);
+      if (take.has_value() && take->places.has_value() && take->axis >= 2 &&
+          !lowering_.options_.only_sources) {
+        return FormsOf(node.inputs[0]).producer;
+      }
+    }
+    return std::nullopt;
+  }
+
+  // The conversions of a tensor between its producer and its users.
+  void AddConversions(int t) {
+    auto& [producer, users] = forms_[static_cast<size_t>(t)];
+    const TensorShape map = ShapeOf(t);
+    if (users.empty() || map.empty() || IsConstant(t)) return;
+    SortAndUnique(users);
+    const int64_t to_blocked = CostOf(ConversionNs(/*to_blocked=*/true, map));
+    const int64_t to_planar = CostOf(ConversionNs(/*to_blocked=*/false, map));
     if (users.size() == 1) {
-      cut.AddCost(producer, users[0], to_blocked);
-      cut.AddCost(users[0], producer, to_planar);
-      continue;
+      cut_.AddCost(producer, users[0], to_blocked);
+      cut_.AddCost(users[0], producer, to_planar);
+      return;
     }
     if (producer != kBlocked) {
-      const int converted = cut.AddVertex();
-      cut.AddCost(producer, converted, to_blocked);
+      const int converted = cut_.AddVertex();
+      cut_.AddCost(producer, converted, to_blocked);
       for (const int user : users) {
-        cut.AddCost(converted, user, MinCut::kNever);
+        cut_.AddCost(converted, user, MinCut::kNever);
       }
     }
     if (producer != kPlanar) {
-      const int converted = cut.AddVertex();
-      cut.AddCost(converted, producer, to_planar);
+      const int converted = cut_.AddVertex();
+      cut_.AddCost(converted, producer, to_planar);
       for (const int user : users) {
-        cut.AddCost(user, converted, MinCut::kNever);
+        cut_.AddCost(user, converted, MinCut::kNever);
       }
     }
   }
-  const bool is_solved = cut.Solve();
-  std::vector<std::vector<int>> made_by(cut.num_vertices());
-  for (size_t t = 0; t < forms.size(); ++t) {
-    made_by[static_cast<size_t>(forms[t].producer)].push_back(
-        static_cast<int>(t));
+
+  // --- The solution ----------------------------------------------------------
+
+  bool IsBlocked(int vertex) const {
+    return vertex == kBlocked ||
+           (vertex != kPlanar && is_solved_ && !cut_.IsSource(vertex));
   }
 
-  for (const Candidates& conv : convs) {
+  void Choose(const Candidates& conv) {
     // Without a solution, as the kernels were made for.
     const bool reads_blocked =
-        is_solved ? !cut.IsSource(conv.reads)
-                  : conv.planar_input < 0 || MapShape(conv.data).empty() ||
-                        MapShape(conv.data)[1] >= kernels::blocked::kBlock;
-    const bool computes_blocked = !is_solved || !cut.IsSource(conv.computes);
-    const auto is_blocked = [&](int vertex) {
-      return vertex == kBlocked ||
-             (vertex != kPlanar && is_solved && !cut.IsSource(vertex));
-    };
-    // The time of conversions that this convolution alone needs.
-    const auto reading = [&](bool blocked) {
-      const auto& [producer, users] = forms[static_cast<size_t>(conv.data)];
-      const TensorShape map = shape_of(conv.data);
-      if (map.empty() || is_blocked(producer) == blocked ||
-          std::any_of(users.begin(), users.end(), [&](int user) {
-            return user != conv.reads && is_blocked(user) == blocked;
-          })) {
-        return 0.0;
-      }
-      return ConversionNs(
-          blocked ? KernelRate::kToBlocked : KernelRate::kToPlanar, map);
-    };
-    const auto computing = [&](bool blocked) {
-      double ns = 0;
-      for (const int t : made_by[static_cast<size_t>(conv.computes)]) {
-        const std::vector<int>& users = forms[static_cast<size_t>(t)].users;
-        const TensorShape map = shape_of(t);
-        if (!map.empty() &&
-            std::any_of(users.begin(), users.end(), [&](int user) {
-              return is_blocked(user) != blocked;
-            })) {
-          ns += ConversionNs(
-              blocked ? KernelRate::kToPlanar : KernelRate::kToBlocked, map);
-        }
-      }
-      return ns;
-    };
-    ConvLayout& layout = conv_layouts_[conv.node];
+        is_solved_
+            ? IsBlocked(conv.reads)
+            : conv.planar_input < 0 || lowering_.MapShape(conv.data).empty() ||
+                  lowering_.MapShape(conv.data)[1] >= kernels::blocked::kBlock;
+    const bool computes_blocked = !is_solved_ || IsBlocked(conv.computes);
     using Kind = ConvLayout::Kind;
+    ConvLayout& layout = lowering_.conv_layouts_[conv.node];
     layout.kind = reads_blocked      ? Kind::kBlocked
                   : computes_blocked ? Kind::kPlanarInput
                                      : conv.planar_kind;
@@ -354,7 +323,7 @@ void Lowering::ChooseLayouts() {
                          bool computes) {
       if (ns < 0) return;
       layout.candidates.push_back(
-          {name, ns + reading(reads) + computing(computes)});
+          {name, ns + ReadingNs(conv, reads) + ComputingNs(conv, computes)});
       if (kind == layout.kind) {
         std::swap(layout.candidates.front(), layout.candidates.back());
       }
@@ -364,32 +333,147 @@ void Lowering::ChooseLayouts() {
     add(conv.planar_kind, conv.planar_kind == Kind::kRows ? "rows" : "planar",
         conv.planar, false, false);
   }
-}
 
-double Lowering::SeparateEpilogueNs(int t) const {
-  const std::vector<int>& users = consumers_[static_cast<size_t>(t)];
-  if (users.size() != 1 || users[0] == kOutput ||
-      group_of_[static_cast<size_t>(users[0])] == kNone) {
-    return 0;
-  }
-  const double bytes = 8 * static_cast<double>(TensorOf(t).num_elements());
-  return PredictNs(WorkOf(KernelRate::kElementBytes, bytes)
-                       .Beside(KernelRate::kElementFunctions, bytes / 4));
-}
-
-std::vector<ElementArg> Lowering::OperandsOfGroup(int last) const {
-  std::vector<ElementArg> operands;
-  FlatHashSet<int> results;
-  for (const int member : groups_.at(last)) {
-    const GraphNode& node = graph_.nodes[static_cast<size_t>(member)];
-    const std::optional<ElementCall> call = ElementCallOf(node, graph_);
-    for (const ElementArg& arg : call->args) {
-      if (!results.contains(arg.tensor)) operands.push_back(arg);
+  // The time of the conversion of the data that this convolution alone needs if
+  // it reads blocks, or a planar map.
+  double ReadingNs(const Candidates& conv, bool blocked) const {
+    const auto& [producer, users] = forms_[static_cast<size_t>(conv.data)];
+    const TensorShape map = ShapeOf(conv.data);
+    if (map.empty() || IsBlocked(producer) == blocked ||
+        std::any_of(users.begin(), users.end(), [&](int user) {
+          return user != conv.reads && IsBlocked(user) == blocked;
+        })) {
+      return 0;
     }
-    results.insert(node.outputs[0]);
+    return ConversionNs(blocked, map);
   }
-  return operands;
-}
+
+  // The time of the conversions of results for their users if the convolution
+  // computes blocks, or a planar map.
+  double ComputingNs(const Candidates& conv, bool blocked) const {
+    double ns = 0;
+    for (const int t : computed_[static_cast<size_t>(conv.computes)]) {
+      const std::vector<int>& users = forms_[static_cast<size_t>(t)].users;
+      const TensorShape map = ShapeOf(t);
+      if (!map.empty() &&
+          std::any_of(users.begin(), users.end(),
+                      [&](int user) { return IsBlocked(user) != blocked; })) {
+        ns += ConversionNs(!blocked, map);
+      }
+    }
+    return ns;
+  }
+
+  // --- Tensors and nodes -----------------------------------------------------
+
+  const GraphNode& NodeOf(int number) const {
+    return graph_.nodes[static_cast<size_t>(number)];
+  }
+
+  bool IsConstant(int t) const {
+    return lowering_.TensorOf(t).constant.has_value();
+  }
+
+  // The shape of a map; empty for other tensors.
+  TensorShape ShapeOf(int t) const {
+    const auto found = moved_.find(t);
+    return found != moved_.end() ? found->second : lowering_.MapShape(t);
+  }
+
+  // A view of some channels of a map of one image, or all of a tensor.
+  bool IsMap(int t) const {
+    const Place root = lowering_.RootOf(t);
+    const TensorShape shape = ShapeOf(t);
+    return !shape.empty() &&
+           (root.tensor == t ||
+            FirstChannel(shape, ShapeOf(root.tensor), root.offset) >= 0);
+  }
+
+  // True if the kernels of the node may compute blocks.
+  bool MayBeBlocked(int number) const {
+    const GraphNode& node = NodeOf(number);
+    return !lowering_.is_claimed_[static_cast<size_t>(number)] &&
+           node.region == nullptr && !node.outputs.empty() &&
+           lowering_.TensorOf(node.outputs[0]).dtype == DType::Float(32);
+  }
+
+  Forms& FormsOf(int t) {
+    return forms_[static_cast<size_t>(lowering_.RootOf(t).tensor)];
+  }
+
+  void AddUser(int t, int vertex) {
+    if (!IsConstant(t)) FormsOf(t).users.push_back(vertex);
+  }
+
+  void SetProducer(const GraphNode& node, int vertex) {
+    for (const int t : node.outputs) {
+      forms_[static_cast<size_t>(t)].producer = vertex;
+    }
+  }
+
+  // A vertex that is blocked if any of `vertices` is.
+  int AddVertexOfAny(const std::vector<int>& vertices) {
+    const int vertex = cut_.AddVertex();
+    for (const int other : vertices) {
+      cut_.AddCost(vertex, other, MinCut::kNever);
+    }
+    return vertex;
+  }
+
+  // The predicted time of the conversion of a map.
+  double ConversionNs(bool to_blocked, const TensorShape& map) const {
+    // The bytes of one form are those of the other.
+    if (map[2] * map[3] == 1 && map[1] % kernels::blocked::kBlock == 0) {
+      return 0;
+    }
+    return lowering_.PredictNs(
+        WorkOf(to_blocked ? KernelRate::kToBlocked : KernelRate::kToPlanar,
+               8 * static_cast<double>(map[0] * map[1] * map[2] * map[3])));
+  }
+
+  // The predicted time of elementwise calls behind `t`, as a step of their own.
+  double SeparateEpilogueNs(int t) const {
+    const std::vector<int>& users =
+        lowering_.consumers_[static_cast<size_t>(t)];
+    if (users.size() != 1 || users[0] == kOutput ||
+        lowering_.group_of_[static_cast<size_t>(users[0])] == kNone) {
+      return 0;
+    }
+    const double bytes =
+        8 * static_cast<double>(lowering_.TensorOf(t).num_elements());
+    return lowering_.PredictNs(
+        WorkOf(KernelRate::kElementBytes, bytes)
+            .Beside(KernelRate::kElementFunctions, bytes / 4));
+  }
+
+  // The operands of all calls of the group whose last node is `last`.
+  std::vector<ElementArg> OperandsOfGroup(int last) const {
+    std::vector<ElementArg> operands;
+    FlatHashSet<int> results;
+    for (const int member : lowering_.groups_.at(last)) {
+      const GraphNode& node = graph_.nodes[static_cast<size_t>(member)];
+      const std::optional<ElementCall> call = ElementCallOf(node, graph_);
+      for (const ElementArg& arg : call->args) {
+        if (!results.contains(arg.tensor)) operands.push_back(arg);
+      }
+      results.insert(node.outputs[0]);
+    }
+    return operands;
+  }
+
+  Lowering& lowering_;
+  const Graph& graph_;
+  std::vector<Candidates> convs_;
+  MinCut cut_;
+  bool is_solved_ = false;
+  std::vector<Forms> forms_;  // of tensors, by the roots of views
+  // The shapes of maps whose channels moved, which the graph may have in another
+  // shape.
+  FlatHashMap<int, TensorShape> moved_;
+  std::vector<std::vector<int>> computed_;  // tensors, by their producers
+};
+
+void Lowering::ChooseLayouts() { LayoutChooser(*this).Run(); }
 
 bool Lowering::HaveBlockedForms(const std::vector<ElementArg>& operands,
                                 const TensorShape& shape) const {

@@ -264,15 +264,7 @@ class Lowering {
 
   // Sets conv_layouts_: those for which the least time is predicted.
   void ChooseLayouts();
-
-  // The predicted time of the conversion of a map.
-  double ConversionNs(KernelRate rate, const TensorShape& map) const;
-
-  // The predicted time of elementwise calls behind `t`, as a step of their own.
-  double SeparateEpilogueNs(int t) const;
-
-  // The operands of all calls of the group whose last node is `last`.
-  std::vector<ElementArg> OperandsOfGroup(int last) const;
+  class LayoutChooser;
 
   // True if a group with these operands can be computed on blocks.
   bool HaveBlockedForms(const std::vector<ElementArg>& operands,

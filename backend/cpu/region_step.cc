@@ -167,7 +167,7 @@ absl::StatusOr<KernelChoice> RegionStep(
       params->state_total += executor::AlignUp(bytes);
     }
   }
-  choice.work = Work::Of(longest);
+  choice.work = Work::OfNs(longest);
   choice.function = is_loop ? RunLoop : RunBranch;
   choice.kernel = is_loop ? "loop" : "branch";
   choice.reason = is_loop

@@ -348,9 +348,9 @@ bool ScriptParser::CallFunction(
   call.form.parts->items = std::move(args);
   call.form.parts->keywords = std::move(keywords);
   const auto is_named = [&](const auto& row) { return row.name == name; };
-  if (std::any_of(std::begin(kBinaries), std::end(kBinaries), is_named)) {
-    return ReadBinary(call);
-  }
+  const auto* const binary =
+      std::find_if(std::begin(kBinaries), std::end(kBinaries), is_named);
+  if (binary != std::end(kBinaries)) return ReadBinary(call, binary->op);
   const auto* const row =
       std::find_if(std::begin(kFunctions), std::end(kFunctions), is_named);
   return row == std::end(kFunctions) ? ReadIntrinsic(call)
@@ -375,7 +375,7 @@ bool ScriptParser::FailToMatch(const FunctionCall& call, const PrimExpr& a,
                                       ", which no conversion makes equal"));
 }
 
-bool ScriptParser::ReadBinary(FunctionCall& call) {
+bool ScriptParser::ReadBinary(FunctionCall& call, BinaryOp op) {
   PrimExpr a;
   PrimExpr b;
   if (!Bind(call, {"a", "b"}, 2) || !ToExpr(*call.bound[0], &a) ||
@@ -383,11 +383,6 @@ bool ScriptParser::ReadBinary(FunctionCall& call) {
     return false;
   }
   if (!MatchTypes(a, b)) return FailToMatch(call, a, b);
-  const BinaryOp op = std::find_if(std::begin(kBinaries), std::end(kBinaries),
-                                   [&](const NamedBinary& row) {
-                                     return row.name == call.name;
-                                   })
-                          ->op;
   return Give(call, Binary(op, std::move(a), std::move(b), call.span));
 }
 

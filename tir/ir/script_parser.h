@@ -251,7 +251,7 @@ class ScriptParser {
   bool CallNamed(FunctionCall& call, const Value& dtype_name,
                  const Value& op_name, std::vector<PrimExpr> args);
   bool ReadAbs(FunctionCall& call);
-  bool ReadBinary(FunctionCall& call);
+  bool ReadBinary(FunctionCall& call, BinaryOp op);
   bool ReadBroadcast(FunctionCall& call);
   bool ReadBufferLoad(FunctionCall& call);
   bool ReadCall(FunctionCall& call);
