@@ -1186,7 +1186,9 @@ class FunctionWriter final : private StatementWriter {
     const bool avx512 = options_.isa == CppIsa::kAvx512;
     const bool avx2 = avx512 || options_.isa == CppIsa::kAvx2;
     if (avx512 && lanes == 16) {
-      return "__builtin_ia32_vfmaddps512_mask($a, $b, $c, 0xffff, 4)";
+      // All lanes, rounded as the thread rounds. The type of the mask is signed
+      // for g++ and unsigned for clang: -1 is what both take without a warning.
+      return "__builtin_ia32_vfmaddps512_mask($a, $b, $c, -1, 4)";
     }
     if (avx2 && lanes == 8) return "__builtin_ia32_vfmaddps256($a, $b, $c)";
     if (avx2 && lanes == 4) return "__builtin_ia32_vfmaddps($a, $b, $c)";
