@@ -903,12 +903,30 @@ __attribute__((always_inline)) inline void StoreSome(int32_t* to,
                                                      const Ints& v) {
   __builtin_memcpy(to, &v, kCount * sizeof(int32_t));
 }
-// The low bytes.
+// The low bytes of a vector are the first bytes of the result.
+template <int kSize>
+struct LowBytes {
+  typedef uint8_t Bytes __attribute__((vector_size(kLanes)));
+  __attribute__((always_inline)) static Bytes Of(const Ints& v) {
+    return __builtin_convertvector(v, Bytes);
+  }
+};
+#if !defined(__clang__)
+// GCC converts eight lanes one by one.
+template <>
+struct LowBytes<8> {
+  typedef int32_t Words8 __attribute__((vector_size(32)));
+  typedef uint8_t Bytes __attribute__((vector_size(32)));
+  __attribute__((always_inline)) static Bytes Of(const Words8& v) {
+    return __builtin_shuffle(reinterpret_cast<Bytes>(v),
+                             Bytes{0, 4, 8, 12, 16, 20, 24, 28});
+  }
+};
+#endif
 template <int kCount>
 __attribute__((always_inline)) inline void StoreSome(uint8_t* to,
                                                      const Ints& v) {
-  typedef uint8_t Narrow __attribute__((vector_size(kLanes)));
-  const Narrow bytes = __builtin_convertvector(v, Narrow);
+  const auto bytes = LowBytes<kLanes>::Of(v);
   __builtin_memcpy(to, &bytes, kCount);
 }
 // 1 for each lane that is not 0.
@@ -935,6 +953,10 @@ __attribute__((always_inline)) inline Ints SignedBytes(const Ints& a) {
 }
 __attribute__((always_inline)) inline Floats ToFloats(const Ints& a) {
   return __builtin_convertvector(a, Floats);
+}
+// Towards zero, of numbers of int32_t; 0 for a NaN.
+__attribute__((always_inline)) inline Ints SmallToInts(const Floats& x) {
+  return __builtin_convertvector(x == x ? x : Floats{}, Ints);
 }
 // Towards zero, as int64_t with its limits, of which the low words remain; 0
 // for a NaN.
@@ -1154,7 +1176,7 @@ constexpr FunctionText kFunctionTexts[] = {
      "FixedPoint($a, $b, Longs{} + $q)"},
     {ElementFunction::kFixedPointByShift, Values::kInts,
      "FixedPoint($a, $b, __builtin_convertvector($c, Longs) + $q)"},
-    {ElementFunction::kToInt, Values::kFloatsToInts, "ToInts($a)"},
+    {ElementFunction::kToInt, Values::kFloatsToInts, "$toints($a)"},
     {ElementFunction::kToFloat, Values::kIntsToFloats, "ToFloats($a)"},
     {ElementFunction::kSelect, Values::kAny, "($a != 0) ? $b : $c"},
     {ElementFunction::kCopy, Values::kAny, "$a"},
@@ -1171,6 +1193,19 @@ std::string SplatInt(double value) {
 }
 
 const char* TypeText(bool is_int) { return is_int ? "Ints" : "Floats"; }
+
+// The function that converts the value `v<i>` to integers: a simpler one if a
+// clip bounds it.
+const char* ToIntsText(const kernels::ElementProgram& program, int32_t i) {
+  i -= program.num_operands;
+  if (i < 0) return "ToInts";
+  const kernels::ElementInstruction& call = program.instructions[i];
+  constexpr double kEnd = 0x1p31;
+  return call.function == ElementFunction::kClip && -kEnd <= call.p &&
+                 call.p < kEnd && -kEnd <= call.q && call.q < kEnd
+             ? "SmallToInts"
+             : "ToInts";
+}
 
 // Appends the lines that compute the group from v0, v1, ...; returns the name
 // of the result. `is_int`: of operands; then of all values, too.
@@ -1213,6 +1248,7 @@ std::string AppendCalls(const kernels::ElementProgram& program,
           known.text, {{"$a", a},
                        {"$b", absl::StrCat("v", call.b)},
                        {"$c", absl::StrCat("v", call.c)},
+                       {"$toints", ToIntsText(program, call.a)},
                        {"$p", of_ints ? SplatInt(call.p) : Splat(call.p)},
                        {"$q", absl::StrCat(static_cast<int64_t>(call.q))}});
     }
@@ -1351,7 +1387,12 @@ std::optional<StepSource> ElementStepSource(const executor::Step& step) {
       "__attribute__((always_inline)) static inline ",
       TypeText(of_ints || is_converted), " Group@N@(\n    ",
       absl::StrJoin(values, ", "), ") {\n", text, "  return ",
-      is_converted ? absl::StrCat("ToInts(", result, ")") : result, ";\n}\n");
+      is_converted
+          ? absl::StrCat(ToIntsText(program, program.num_operands +
+                                                 program.num_instructions - 1),
+                         "(", result, ")")
+          : result,
+      ";\n}\n");
   absl::StrAppend(&text, "static void Elements@N@(",
                   absl::StrJoin(pointers, ", "),
                   ",\n    [[maybe_unused]] int64_t begin, [[maybe_unused]] "
