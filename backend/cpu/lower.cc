@@ -302,7 +302,7 @@ absl::StatusOr<bool> Lowering::LowerToKernel(int number) {
     BATON_RETURN_IF_ERROR(AddPlanarStep(std::move(choice), moved.nodes));
     return true;
   }
-  if (!options_.only_sources && LowerSlabPool(number)) return true;
+  if (LowerSlabPool(number)) return true;
   if (IsSlabConcatenation(node)) {
     BATON_RETURN_IF_ERROR(LowerSlabConcatenation(number));
     return true;
@@ -403,6 +403,7 @@ std::optional<StepSource> SourceOf(const executor::Step& step, int threads) {
   if (auto source = internal::CopyStepSource(step)) return source;
   if (auto source = BlockedStepSource(step, threads)) return source;
   if (auto source = Int8StepSource(step, threads)) return source;
+  if (auto source = SlabStepSource(step)) return source;
   std::optional<StepSource> source = RearrangeStepSource(step);
   if (!source.has_value()) source = ElementStepSource(step);
   if (source.has_value()) source->workspace_bytes = step.workspace_bytes;

@@ -253,9 +253,7 @@ bool Lowering::WantsSlabs(int t, int depth) const {
   const auto reads = [&](int user) {
     return user != kOutput && ReadsSlabs(user, t, depth);
   };
-  return options_.only_sources
-             ? !users.empty() && std::all_of(users.begin(), users.end(), reads)
-             : std::any_of(users.begin(), users.end(), reads);
+  return std::any_of(users.begin(), users.end(), reads);
 }
 
 bool Lowering::ReadsSlabs(int user, int t, int depth) const {
@@ -267,7 +265,7 @@ bool Lowering::ReadsSlabs(int user, int t, int depth) const {
     const auto params = Int8ConvParamsOf(node, graph_);
     if (params.has_value()) return CanHaveSlabs(*params);
   }
-  if (options_.only_sources || depth == 0) return false;
+  if (depth == 0) return false;
   if (SlabPoolOf(node).has_value() || IsByteConcatenation(node)) {
     return WantsSlabs(node.outputs[0], depth - 1);
   }
@@ -327,7 +325,7 @@ bool Lowering::IsByteConcatenation(const GraphNode& node) const {
 }
 
 bool Lowering::IsSlabConcatenation(const GraphNode& node) const {
-  return !options_.only_sources && IsByteConcatenation(node) &&
+  return IsByteConcatenation(node) &&
          std::any_of(node.inputs.begin(), node.inputs.end(),
                      [this](int t) { return slabs_of_.contains(t); }) &&
          WantsSlabs(node.outputs[0]);

@@ -170,13 +170,11 @@ absl::StatusOr<bool> Lowering::LowerGroup(int last) {
     AddStep(*std::move(choice), std::move(nodes));
     return true;
   }
-  if (!options_.only_sources) {
-    const std::optional<ByteSum> sum =
-        ByteSumOf(operands, calls, shape, type, graph_);
-    if (sum.has_value()) {
-      BATON_RETURN_IF_ERROR(LowerByteSum(*sum, result, std::move(nodes)));
-      return true;
-    }
+  const std::optional<ByteSum> sum =
+      ByteSumOf(operands, calls, shape, type, graph_);
+  if (sum.has_value()) {
+    BATON_RETURN_IF_ERROR(LowerByteSum(*sum, result, std::move(nodes)));
+    return true;
   }
   if (!options_.only_sources) FuseQuantization(operands, calls);
   std::optional<KernelChoice> choice =

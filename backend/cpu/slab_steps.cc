@@ -6,15 +6,19 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "baton/backend/cpu/blocked_steps.h"
 #include "baton/backend/cpu/element_group.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
 #include "baton/backend/cpu/kernel_costs.h"
+#include "baton/backend/cpu/step_source.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/executor/plan.h"
@@ -295,6 +299,84 @@ KernelChoice ByteSumStep(blocked::ByteSumParams params, int64_t size, int x,
   choice.work = WorkOf(KernelRate::kSlabAdd, static_cast<double>(size));
   choice.params = std::make_shared<SumParams>(SumParams{params, isa});
   return choice;
+}
+
+namespace {
+
+// Each names all fields, in order: the compiler refuses others.
+
+std::string Text(const blocked::ByteMap& map) {
+  const auto& [batch, channels, plane] = map;
+  return Braced(batch, channels, plane);
+}
+
+std::string Text(const blocked::SlabPoolParams& params) {
+  const auto& [slabs, h, w, is_signed] = params;
+  return Braced(slabs, AxisText(h), AxisText(w), is_signed);
+}
+
+std::string Text(const blocked::ByteSumParams::Operand& operand) {
+  const auto& [is_signed, zero, scale] = operand;
+  return Braced(is_signed, int64_t{zero}, scale);
+}
+
+std::string Text(const blocked::ByteSumParams& params) {
+  const auto& [size, x, y, least, most, divisor, shift, low, high] = params;
+  return Braced(size, Text(x), Text(y), least, most, divisor, shift, low, high);
+}
+
+}  // namespace
+
+std::optional<StepSource> SlabStepSource(const executor::Step& step) {
+  StepSource source;
+  source.texts = StepSource::kByteSlabs;
+  source.items = step.items;
+  const std::string y = OperandText(step.num_inputs);
+  if (step.function == RunMove<blocked::ToSlabs> ||
+      step.function == RunMove<blocked::FromSlabs>) {
+    source.definitions = PlanDefinition(
+        "ByteMap", Text(*static_cast<const blocked::ByteMap*>(step.params)));
+    source.statements = absl::StrCat(
+        "  kernels::",
+        step.function == RunMove<blocked::ToSlabs> ? "ToSlabs" : "FromSlabs",
+        "(kPlan@N@, @0@, ", y, ", begin, end);\n");
+    return source;
+  }
+  if (step.function == RunJoin) {
+    const auto& p = *static_cast<const JoinParams*>(step.params);
+    std::vector<std::string> parts;
+    for (int32_t i = 0; i < step.num_inputs; ++i) {
+      parts.push_back(OperandText(i));
+    }
+    source.definitions = absl::StrCat(
+        "static constexpr int64_t kChannels@N@[] = {",
+        absl::StrJoin(p.channels, ", "), "};\n",
+        PlanDefinition("SlabJoinParams",
+                       Braced(p.params.plane, p.params.channels,
+                              p.params.num_parts, "kChannels@N@")));
+    source.statements = absl::StrCat(
+        "  const void* const parts[] = {", absl::StrJoin(parts, ", "),
+        "};\n  kernels::JoinSlabs(kPlan@N@, parts, ", y, ", begin, end);\n");
+    return source;
+  }
+  if (step.function == RunPool) {
+    source.definitions = PlanDefinition(
+        "SlabPoolParams",
+        Text(*static_cast<const blocked::SlabPoolParams*>(step.params)));
+    source.statements = absl::StrCat("  kernels::SlabMaxPool(kPlan@N@, @0@, ",
+                                     y, ", begin, end);\n");
+    return source;
+  }
+  if (step.function == RunSum) {
+    const auto& p = *static_cast<const SumParams*>(step.params);
+    source.definitions = PlanDefinition("ByteSumParams", Text(p.params));
+    source.statements = absl::StrCat(
+        "  kernels::SumOfBytes(kPlan@N@, kernels::integers::LibraryIsa(), "
+        "@0@,\n      @1@, ",
+        y, ", begin, end);\n");
+    return source;
+  }
+  return std::nullopt;
 }
 
 }  // namespace baton::cpu

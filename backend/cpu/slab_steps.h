@@ -13,7 +13,9 @@
 #include "baton/backend/cpu/element_group.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/kernel_choice.h"
+#include "baton/backend/cpu/step_source.h"
 #include "baton/base/dtype.h"
+#include "baton/runtime/executor/plan.h"
 #include "baton/runtime/kernels/blocked/byte_slabs.h"
 #include "baton/runtime/kernels/blocked/int8_isa.h"
 
@@ -52,6 +54,9 @@ std::optional<ByteSum> ByteSumOf(absl::Span<const ElementArg> operands,
 KernelChoice ByteSumStep(kernels::blocked::ByteSumParams params, int64_t size,
                          int x, int y, int result,
                          kernels::blocked::Int8Isa isa);
+
+// A step of this header as C++; nullopt for other steps.
+std::optional<StepSource> SlabStepSource(const executor::Step& step);
 
 }  // namespace baton::cpu
 

@@ -29,6 +29,7 @@ struct StepSource {
     kMap = 32 | kVector,
     kIntegers = 512 | kVector,
     kInt8Conv = 1024 | kIntegers,
+    kByteSlabs = 16384 | kInt8Conv,
     kIntMatmul = 2048 | kIntegers,
     kElements = 64,  // kElementsText of element_group.h
     kElementsIntegers = 4096 | kElements,

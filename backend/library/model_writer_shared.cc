@@ -245,6 +245,8 @@ std::string ModelWriter::FamilyOf(unsigned texts) {
       return "maps";
     case cpu::StepSource::kInt8Conv:
       return "byte_convolutions";
+    case cpu::StepSource::kByteSlabs:
+      return "byte_maps";
     case cpu::StepSource::kIntMatmul:
       return "integer_products";
     default:

@@ -245,6 +245,7 @@ std::string ModelWriter::Kernels(CppIsa isa, unsigned texts) {
       has(StepSource::kFold) ? blocked::kFoldText : "",
       has(StepSource::kIntegers) ? blocked::kIntegersText : "",
       has(StepSource::kInt8Conv) ? blocked::kInt8ConvText : "",
+      has(StepSource::kByteSlabs) ? blocked::kByteSlabsText : "",
       has(StepSource::kIntMatmul) ? blocked::kIntMatmulText : "",
       "\n}  // namespace kernels\n"
       "#pragma GCC diagnostic pop\n"

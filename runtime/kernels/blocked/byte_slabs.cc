@@ -1,8 +1,6 @@
 #include "baton/runtime/kernels/blocked/byte_slabs.h"
 
-#include <cmath>
 #include <cstdint>
-#include <initializer_list>
 
 #include "baton/runtime/kernels/blocked/blocked_conv.h"
 #include "baton/runtime/kernels/blocked/int8_conv.h"
@@ -10,6 +8,7 @@
 #include "baton/runtime/kernels/blocked/internal/byte_moves.inc"
 #include "baton/runtime/kernels/blocked/internal/int8_vectors.inc"
 
+// A text of compiled libraries, too (kernel_texts.h): no other includes.
 namespace baton::kernels::blocked {
 
 using integers::Bytes;
@@ -26,12 +25,11 @@ using integers::Words8;
 
 namespace {
 
-constexpr int64_t kSlab = kByteSlab;
 constexpr int64_t kSumBytes = int64_t{16} << 10;  // of an item
-constexpr int64_t kLanes = 16;
+constexpr int64_t kHalfSlab = 16;
 
 int64_t SlabsOf(const ByteMap& map) {
-  return (map.channels + kSlab - 1) / kSlab;
+  return (map.channels + kByteSlab - 1) / kByteSlab;
 }
 
 // The place of a slab in both forms, and its channels.
@@ -43,9 +41,9 @@ struct SlabPlace {
 SlabPlace PlaceOf(const ByteMap& map, int64_t item) {
   const int64_t slabs = SlabsOf(map);
   const int64_t image = item / slabs;
-  const int64_t first = item % slabs * kSlab;
-  return {(image * map.channels + first) * map.plane, item * kSlab * map.plane,
-          Least(kSlab, map.channels - first)};
+  const int64_t first = item % slabs * kByteSlab;
+  return {(image * map.channels + first) * map.plane,
+          item * kByteSlab * map.plane, Least(kByteSlab, map.channels - first)};
 }
 
 }  // namespace
@@ -78,7 +76,7 @@ namespace {
 template <int64_t kCount>
 void CopyPositions(const uint8_t* from, int64_t plane, int64_t count,
                    uint8_t* to) {
-  for (int64_t i = 0; i < plane; ++i, from += kSlab, to += kSlab) {
+  for (int64_t i = 0; i < plane; ++i, from += kByteSlab, to += kByteSlab) {
     if constexpr (kCount > 0) {
       __builtin_memcpy(to, from, kCount);
     } else {
@@ -91,32 +89,35 @@ void CopyPositions(const uint8_t* from, int64_t plane, int64_t count,
 
 void JoinSlabs(const SlabJoinParams& params, const void* const* parts,
                void* slabs, int64_t begin, int64_t end) {
-  const int64_t slab_bytes = params.plane * kSlab;
+  const int64_t slab_bytes = params.plane * kByteSlab;
   int64_t first = 0;  // the first channel of the part, in the result
   for (int64_t p = 0; p < params.num_parts; ++p) {
     const int64_t channels = params.part_channels[p];
     const auto* const from = static_cast<const uint8_t*>(parts[p]);
-    const int64_t last = Least(first + channels, end * kSlab);
+    const int64_t last = Least(first + channels, end * kByteSlab);
     // Runs of channels within a slab of the part and a slab of the result.
-    for (int64_t c = first < begin * kSlab ? begin * kSlab : first; c < last;) {
+    for (int64_t c = first < begin * kByteSlab ? begin * kByteSlab : first;
+         c < last;) {
       const int64_t own = c - first;
-      const int64_t count =
-          Least(last - c, Least(kSlab - c % kSlab, kSlab - own % kSlab));
-      const auto copy = count == kSlab       ? CopyPositions<kSlab>
-                        : count == kSlab / 2 ? CopyPositions<kSlab / 2>
-                        : count == kSlab / 4 ? CopyPositions<kSlab / 4>
-                                             : CopyPositions<0>;
-      copy(from + own / kSlab * slab_bytes + own % kSlab, params.plane, count,
-           static_cast<uint8_t*>(slabs) + c / kSlab * slab_bytes + c % kSlab);
+      const int64_t count = Least(last - c, Least(kByteSlab - c % kByteSlab,
+                                                  kByteSlab - own % kByteSlab));
+      const auto copy = count == kByteSlab       ? CopyPositions<kByteSlab>
+                        : count == kByteSlab / 2 ? CopyPositions<kByteSlab / 2>
+                        : count == kByteSlab / 4 ? CopyPositions<kByteSlab / 4>
+                                                 : CopyPositions<0>;
+      copy(from + own / kByteSlab * slab_bytes + own % kByteSlab, params.plane,
+           count,
+           static_cast<uint8_t*>(slabs) + c / kByteSlab * slab_bytes +
+               c % kByteSlab);
       c += count;
     }
     first += channels;
   }
-  if (end * kSlab <= params.channels) return;
-  const int64_t rest = params.channels % kSlab;
+  if (end * kByteSlab <= params.channels) return;
+  const int64_t rest = params.channels % kByteSlab;
   uint8_t* to = static_cast<uint8_t*>(slabs) + (end - 1) * slab_bytes;
-  for (int64_t i = 0; i < params.plane; ++i, to += kSlab) {
-    for (int64_t c = rest; c < kSlab; ++c) to[c] = 0;
+  for (int64_t i = 0; i < params.plane; ++i, to += kByteSlab) {
+    for (int64_t c = rest; c < kByteSlab; ++c) to[c] = 0;
   }
 }
 
@@ -130,10 +131,10 @@ void SlabMaxPool(const SlabPoolParams& params, const void* x, void* y,
   const uint8_t flip = params.is_signed ? 0x80 : 0;
   for (int64_t item = begin; item < end; ++item) {
     const auto* from =
-        static_cast<const uint8_t*>(x) + item * h.in * w.in * kSlab;
-    auto* to = static_cast<uint8_t*>(y) + item * h.out * w.out * kSlab;
+        static_cast<const uint8_t*>(x) + item * h.in * w.in * kByteSlab;
+    auto* to = static_cast<uint8_t*>(y) + item * h.out * w.out * kByteSlab;
     for (int64_t row = 0; row < h.out; ++row) {
-      for (int64_t column = 0; column < w.out; ++column, to += kSlab) {
+      for (int64_t column = 0; column < w.out; ++column, to += kByteSlab) {
         Bytes most[2] = {};
         for (int64_t i = 0; i < h.kernel; ++i) {
           const int64_t r = row * h.stride - h.pad_before + i * h.dilation;
@@ -143,14 +144,14 @@ void SlabMaxPool(const SlabPoolParams& params, const void* x, void* y,
             if (c < 0 || c >= w.in) continue;
             for (int64_t part = 0; part < 2; ++part) {
               Bytes bytes;
-              Load(from + (r * w.in + c) * kSlab + part * kLanes, bytes);
+              Load(from + (r * w.in + c) * kByteSlab + part * kHalfSlab, bytes);
               bytes ^= flip;
               most[part] = most[part] > bytes ? most[part] : bytes;
             }
           }
         }
         Store(to, most[0] ^ flip);
-        Store(to + kLanes, most[1] ^ flip);
+        Store(to + kHalfSlab, most[1] ^ flip);
       }
     }
   }
@@ -170,7 +171,7 @@ uint8_t SumOf(const ByteSumParams& p, uint8_t x, uint8_t y) {
   float v = real(p.x, x) + real(p.y, y);
   v = v < p.least ? p.least : v;
   v = v > p.most ? p.most : v;
-  v = std::nearbyint(v / p.divisor) + p.shift;
+  v = __builtin_nearbyintf(v / p.divisor) + p.shift;
   v = v < p.low ? p.low : v;
   v = v > p.high ? p.high : v;
   return static_cast<uint8_t>(static_cast<int32_t>(v));
@@ -206,8 +207,8 @@ BATON_AVX2 [[gnu::always_inline]] inline void ReadFloatsAvx2(
 }
 
 // Without divisions, as RequantizeTame().
-BATON_AVX2 void SumAvx2(const ByteSumParams& p, const uint8_t* x,
-                        const uint8_t* y, int64_t n, uint8_t* to) {
+BATON_AVX2 inline void SumAvx2(const ByteSumParams& p, const uint8_t* x,
+                               const uint8_t* y, int64_t n, uint8_t* to) {
   const DivisionBounds bounds(p.divisor);
   const Floats8 less = Floats8{} + bounds.less;
   const Floats8 more = Floats8{} + bounds.more;
@@ -263,8 +264,8 @@ BATON_AVX512 [[gnu::always_inline]] inline void ReadFloatsAvx512(
 }
 
 // As SumAvx2().
-BATON_AVX512 void SumAvx512(const ByteSumParams& p, const uint8_t* x,
-                            const uint8_t* y, int64_t n, uint8_t* to) {
+BATON_AVX512 inline void SumAvx512(const ByteSumParams& p, const uint8_t* x,
+                                   const uint8_t* y, int64_t n, uint8_t* to) {
   const DivisionBounds bounds(p.divisor);
   const Floats16 less = Floats16{} + bounds.less;
   const Floats16 more = Floats16{} + bounds.more;
@@ -274,10 +275,10 @@ BATON_AVX512 void SumAvx512(const ByteSumParams& p, const uint8_t* x,
   const Ints16 low = Ints16{} + (static_cast<int32_t>(p.low) - shift);
   const Ints16 high = Ints16{} + (static_cast<int32_t>(p.high) - shift);
   int64_t i = 0;
-  for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
+  for (; i + 4 * kHalfSlab <= n; i += 4 * kHalfSlab) {
     Ints16 doubts = {};
 #pragma GCC unroll 4
-    for (int64_t k = i; k < i + 4 * kLanes; k += kLanes) {
+    for (int64_t k = i; k < i + 4 * kHalfSlab; k += kHalfSlab) {
       Floats16 v, other;
       ReadFloatsAvx512(p.x, x + k, v);
       ReadFloatsAvx512(p.y, y + k, other);
@@ -297,7 +298,7 @@ BATON_AVX512 void SumAvx512(const ByteSumParams& p, const uint8_t* x,
       Store(to + k, bytes);
     }
     if (!integers::IsZero(doubts)) {
-      SumPlain(p, x + i, y + i, 4 * kLanes, to + i);
+      SumPlain(p, x + i, y + i, 4 * kHalfSlab, to + i);
     }
   }
   SumPlain(p, x + i, y + i, n - i, to + i);
@@ -309,9 +310,10 @@ BATON_AVX512 void SumAvx512(const ByteSumParams& p, const uint8_t* x,
 bool IsByteSum(const ByteSumParams& params) {
   using integers::IsModerate;
   using integers::IsSmallWhole;
-  for (const ByteSumParams::Operand* operand : {&params.x, &params.y}) {
-    if (!IsModerate(operand->scale) || operand->zero < -255 ||
-        operand->zero > 255) {
+  const ByteSumParams::Operand operands[] = {params.x, params.y};
+  for (const ByteSumParams::Operand& operand : operands) {
+    if (!IsModerate(operand.scale) || operand.zero < -255 ||
+        operand.zero > 255) {
       return false;
     }
   }

@@ -19,8 +19,9 @@ extern const char kPoolText[];       // pool.inc
 extern const char kChannelsText[];   // channels.inc
 extern const char kMapText[];        // map.inc
 extern const char kFoldText[];       // fold_windows.cc
-extern const char kIntegersText[];   // precedes the two below
-extern const char kInt8ConvText[];   // int8_conv.inc
+extern const char kIntegersText[];   // precedes the three below
+extern const char kInt8ConvText[];   // int8_conv.inc, precedes kByteSlabsText
+extern const char kByteSlabsText[];  // byte_slabs.cc
 extern const char kIntMatmulText[];  // int_matmul.inc
 
 }  // namespace baton::kernels::blocked
