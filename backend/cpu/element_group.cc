@@ -862,6 +862,19 @@ __attribute__((always_inline)) inline Floats Each(const Floats& x) {
   for (int i = 0; i < kLanes; ++i) lanes[i] = Fn::Of(lanes[i]);
   return rt::Load<Floats>(lanes);
 }
+// Computes four vectors in place. A flag of one byte for each element makes GCC
+// compute them in turns, so that no step waits for the one before it.
+template <class Fn>
+__attribute__((always_inline)) inline void EachOfFour(float* values) {
+  unsigned char flags = 0;
+#pragma GCC unroll 1
+  for (int i = 0; i < 4 * kLanes; ++i) {
+    values[i] = Fn::Of(values[i]);
+    flags |= static_cast<unsigned char>(i);
+  }
+  // Nothing needs them, which the compiler must not find out.
+  __asm__ volatile("" : : "r"(flags));
+}
 struct SqrtFn {
   __attribute__((always_inline)) static float Of(float x) { return ::sqrtf(x); }
 };
@@ -954,9 +967,11 @@ __attribute__((always_inline)) inline Ints SignedBytes(const Ints& a) {
 __attribute__((always_inline)) inline Floats ToFloats(const Ints& a) {
   return __builtin_convertvector(a, Floats);
 }
-// Towards zero, of numbers of int32_t; 0 for a NaN.
+// Towards zero, of numbers of int32_t; 0 for a NaN. Without the mask GCC takes
+// the float of the result for a function that keeps -0.
 __attribute__((always_inline)) inline Ints SmallToInts(const Floats& x) {
-  return __builtin_convertvector(x == x ? x : Floats{}, Ints);
+  const Ints is_number = x == x;
+  return __builtin_convertvector(is_number ? x : Floats{}, Ints) & is_number;
 }
 // Towards zero, as int64_t with its limits, of which the low words remain; 0
 // for a NaN.
@@ -1207,10 +1222,22 @@ const char* ToIntsText(const kernels::ElementProgram& program, int32_t i) {
              : "ToInts";
 }
 
+// The first instruction of so many steps that vectors are computed in turns, as
+// the evaluator does; -1 for none.
+int32_t SlowInstruction(const kernels::ElementProgram& program) {
+  for (int32_t i = 0; i < program.num_instructions; ++i) {
+    if (program.instructions[i].function == ElementFunction::kErf) return i;
+  }
+  return -1;
+}
+
 // Appends the lines that compute the group from v0, v1, ...; returns the name
-// of the result. `is_int`: of operands; then of all values, too.
+// of the result. `is_int`: of operands; then of all values, too. The value of
+// instruction `slow` is a parameter of that name; -1 for none.
 std::string AppendCalls(const kernels::ElementProgram& program,
-                        std::vector<bool>& is_int, StepSource& source) {
+                        std::vector<bool>& is_int, int32_t slow,
+                        StepSource& source) {
+  const char* const maybe_unused = slow >= 0 ? "[[maybe_unused]] " : "";
   std::string name = "v0";
   for (int32_t i = 0; i < program.num_instructions; ++i) {
     const kernels::ElementInstruction& call = program.instructions[i];
@@ -1220,7 +1247,8 @@ std::string AppendCalls(const kernels::ElementProgram& program,
         call.function == ElementFunction::kClipInt) {
       // A NaN stays.
       const bool of_ints = call.function == ElementFunction::kClipInt;
-      const std::string type = absl::StrCat("const ", TypeText(of_ints), " ");
+      const std::string type =
+          absl::StrCat(maybe_unused, "const ", TypeText(of_ints), " ");
       const auto splat = of_ints ? SplatInt : Splat;
       absl::StrAppend(&source.definitions, "  ", type, "low_", name, " = ",
                       splat(call.p), ", high_", name, " = ", splat(call.q),
@@ -1252,8 +1280,9 @@ std::string AppendCalls(const kernels::ElementProgram& program,
                        {"$p", of_ints ? SplatInt(call.p) : Splat(call.p)},
                        {"$q", absl::StrCat(static_cast<int64_t>(call.q))}});
     }
-    absl::StrAppend(&source.definitions, "  const ", TypeText(gives_ints), " ",
-                    name, " = ", value, ";\n");
+    if (i == slow) value = "slow";
+    absl::StrAppend(&source.definitions, "  ", maybe_unused, "const ",
+                    TypeText(gives_ints), " ", name, " = ", value, ";\n");
     is_int.push_back(gives_ints);
   }
   return name;
@@ -1346,6 +1375,7 @@ std::optional<StepSource> ElementStepSource(const executor::Step& step) {
   std::vector<std::string> args;
   std::vector<bool> is_int = params.is_int;
   std::vector<OperandType> types;
+  const int32_t slow = SlowInstruction(program);
   const char* const half =
       program.result == kernels::ElementResult::kHalf     ? "Float16Fn"
       : program.result == kernels::ElementResult::kBFloat ? "BFloat16Fn"
@@ -1362,13 +1392,28 @@ std::optional<StepSource> ElementStepSource(const executor::Step& step) {
     } else {
       has_ints |= absl::string_view(types.back().element) != "float";
     }
-    values.push_back(absl::StrCat("const ", TypeText(of_ints), "& v", k));
+    values.push_back(absl::StrCat(slow >= 0 ? "[[maybe_unused]] " : "",
+                                  "const ", TypeText(of_ints), "& v", k));
     pointers.push_back(absl::StrCat("const float* p", k));
     args.push_back(OperandText(k));
   }
   pointers.push_back("float* p");
   args.push_back(OperandText(program.num_operands));
-  const std::string result = AppendCalls(program, is_int, source);
+  std::string argument;  // the function of the slow instruction's operand
+  if (slow >= 0) {
+    kernels::ElementProgram before = program;
+    before.num_instructions = slow;
+    std::vector<bool> is_int_before = is_int;
+    AppendCalls(before, is_int_before, slow, source);
+    argument = absl::StrCat(
+        "__attribute__((always_inline)) static inline Floats Argument@N@(\n"
+        "    ",
+        absl::StrJoin(values, ", "), ") {\n", text, "  return v",
+        program.instructions[slow].a, ";\n}\n");
+    text.clear();
+    values.push_back("const Floats& slow");
+  }
+  const std::string result = AppendCalls(program, is_int, slow, source);
   const bool of_ints = is_int.back();
   has_ints |= std::find(is_int.begin(), is_int.end(), true) != is_int.end();
   if (has_ints) source.texts |= StepSource::kElementsIntegers;
@@ -1384,7 +1429,7 @@ std::optional<StepSource> ElementStepSource(const executor::Step& step) {
       : program.result == kernels::ElementResult::kWords ? "float"
                                                          : "uint8_t";
   text = absl::StrCat(
-      "__attribute__((always_inline)) static inline ",
+      argument, "__attribute__((always_inline)) static inline ",
       TypeText(of_ints || is_converted), " Group@N@(\n    ",
       absl::StrJoin(values, ", "), ") {\n", text, "  return ",
       is_converted
@@ -1452,7 +1497,7 @@ std::optional<StepSource> ElementStepSource(const executor::Step& step) {
                       : absl::StrCat("reinterpret_cast<", element, "*>(p)"),
                   rank == 1 ? "" : absl::StrCat(" + (", row, ") * ", length),
                   ";\n");
-  const auto count = [&](absl::string_view n) {
+  const auto loads_of = [&](absl::string_view n) {
     std::vector<std::string> loads;
     for (int32_t k = 0; k < program.num_operands; ++k) {
       loads.push_back(
@@ -1460,7 +1505,15 @@ std::optional<StepSource> ElementStepSource(const executor::Step& step) {
               ? absl::StrCat("l", k)
               : LoadOf(program, types[static_cast<size_t>(k)], k, n));
     }
-    return absl::StrCat("Group@N@(", absl::StrJoin(loads, ", "), ")");
+    return absl::StrJoin(loads, ", ");
+  };
+  // `n` elements of the result.
+  const auto group_of = [&](absl::string_view n) {
+    const std::string loads = loads_of(n);
+    return absl::StrCat(
+        "Group@N@(", loads,
+        slow < 0 ? "" : absl::StrCat(", Each<ErfFn>(Argument@N@(", loads, "))"),
+        ")");
   };
   std::string first = "0";
   std::string last = absl::StrCat(length, has_rest ? " - kRest" : "");
@@ -1476,16 +1529,31 @@ std::optional<StepSource> ElementStepSource(const executor::Step& step) {
                         : absl::StrCat("StoreSome<", n, ">");
   };
   if (length >= 4) {
+    if (slow >= 0) {
+      const std::string in_four = absl::StrCat(
+          indent, "  for (int j = 0; j < 4 * kLanes; j += kLanes) {\n", indent,
+          "    const int64_t i = four + j;\n", indent, "    ");
+      absl::StrAppend(
+          &text, indent, "int64_t four = ", first, ";\n", indent,
+          "for (; four + 4 * kLanes <= ", last, "; four += 4 * kLanes) {\n",
+          indent, "  float values[4 * kLanes];\n", in_four,
+          "rt::Store(values + j, Argument@N@(", loads_of(kLanesText), "));\n",
+          indent, "  }\n", indent, "  EachOfFour<ErfFn>(values);\n", in_four,
+          store(kLanesText), "(y + i, Group@N@(", loads_of(kLanesText),
+          ", rt::Load<Floats>(values + j)));\n", indent, "  }\n", indent,
+          "}\n");
+      first = "four";
+    }
     absl::StrAppend(&text, indent, "for (int64_t i = ", first, "; i < ", last,
                     "; i += kLanes) {\n", indent, "  ", store(kLanesText),
-                    "(y + i, ", count(kLanesText), ");\n", indent, "}\n");
+                    "(y + i, ", group_of(kLanesText), ");\n", indent, "}\n");
   }
   if (has_rest) {
     absl::StrAppend(&text, indent, "if (kRest > 0",
                     rank == 1 ? absl::StrCat(" && end == ", source.items) : "",
                     ") {\n", indent, "  constexpr int64_t i = ", length,
                     " - kRest;\n", indent, "  ", store("kRest"), "(y + i, ",
-                    count("kRest"), ");\n", indent, "}\n");
+                    group_of("kRest"), ");\n", indent, "}\n");
   }
   for (int32_t d = rank - 1; d-- > 0;) {
     indent.resize(indent.size() - 2);

@@ -39,7 +39,6 @@
 #include "baton/tir/interpreter/interpreter.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/function.h"
-#include "gtest/gtest.h"
 
 namespace baton::tir {
 namespace {
@@ -379,12 +378,16 @@ int main() {
 }
 )";
 
-bool HoldsValues(const char* memory, const Tensor& expected) {
+::testing::AssertionResult HoldsValues(const char* memory,
+                                       const Tensor& expected) {
   if (!expected.dtype().is_float()) {
-    return std::memcmp(expected.data(), memory,
-                       static_cast<size_t>(expected.bytes().size())) == 0;
+    if (std::memcmp(expected.data(), memory,
+                    static_cast<size_t>(expected.bytes().size())) == 0) {
+      return ::testing::AssertionSuccess();
+    }
+    return ::testing::AssertionFailure() << "other integers";
   }
-  bool equal = true;
+  ::testing::AssertionResult result = ::testing::AssertionSuccess();
   VisitDType(expected.dtype(), [&]<typename T>() {
     if constexpr (!std::is_integral_v<T>) {
       for (int64_t i = 0; i < expected.num_elements(); ++i) {
@@ -395,11 +398,14 @@ bool HoldsValues(const char* memory, const Tensor& expected) {
         std::memcpy(&b, memory + i * sizeof(T), sizeof(T));
         const double x = static_cast<double>(a);
         const double y = static_cast<double>(b);
-        equal &= (x != x && y != y) || std::memcmp(&a, &b, sizeof(T)) == 0;
+        if ((x != x && y != y) || std::memcmp(&a, &b, sizeof(T)) == 0) continue;
+        result = ::testing::AssertionFailure()
+                 << "element " << i << " is " << y << ", not " << x;
+        return;
       }
     }
   });
-  return equal;
+  return result;
 }
 
 void RunAndCompare(const std::vector<Case>& cases, const std::string& program,

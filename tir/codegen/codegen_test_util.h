@@ -15,6 +15,7 @@
 #include "baton/base/tensor.h"
 #include "baton/tir/codegen/function_parts.h"
 #include "baton/tir/ir/function.h"
+#include "gtest/gtest.h"
 
 namespace baton::tir {
 
@@ -70,7 +71,8 @@ std::string CallerText(const std::vector<Case>& cases,
 extern const char kDriver[];
 // True if memory holds the elements of `expected`. NaNs are equal whatever
 // their bits.
-bool HoldsValues(const char* memory, const Tensor& expected);
+::testing::AssertionResult HoldsValues(const char* memory,
+                                       const Tensor& expected);
 // Runs a program of that source and expects the results of the cases. Messages
 // have the `description`.
 void RunAndCompare(const std::vector<Case>& cases, const std::string& program,

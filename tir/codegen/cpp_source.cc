@@ -1490,13 +1490,11 @@ class FunctionWriter final : private StatementWriter {
 // --- Sources -----------------------------------------------------------------
 
 // Instructions for all functions that follow, and arithmetic as it is written.
-// As in the executor's kernels, comparisons do not trap and roots set no errno:
-// both would keep loops scalar, and g++ inlines no function into one that has
-// other settings. Loops of x86-64 begin with a line of the cache: elsewhere the
-// same loops took 2 to 3 % longer.
-// `has_lambdas`: kernels or the vector mathematics follow, whose lambdas are
-// BATON_LAMBDA.
-std::string Instructions(CppIsa isa, bool has_lambdas) {
+// `has_kernels`: comparisons of the functions that are not loops do not trap,
+// and their roots set no errno, as those of the executor's kernels: both would
+// keep loops scalar. Loops of x86-64 begin with a line of the cache: elsewhere
+// the same loops took 2 to 3 % longer.
+std::string Instructions(CppIsa isa, bool has_kernels) {
   absl::string_view features;
   absl::string_view gcc_only;
   if (isa == CppIsa::kAvx2) features = "avx2,fma";
@@ -1514,8 +1512,8 @@ std::string Instructions(CppIsa isa, bool has_lambdas) {
                     features, "\"))), apply_to = function)\n");
   }
   const std::string optimize = absl::StrCat(
-      "optimize(\"fp-contract=off\", \"no-trapping-math\", "
-      "\"no-math-errno\", ",
+      "optimize(\"fp-contract=off\", ",
+      has_kernels ? "\"no-trapping-math\", \"no-math-errno\", " : "",
       isa == CppIsa::kAvx2 || isa == CppIsa::kAvx512 ? "\"align-loops=64\", "
                                                      : "",
       "\"O3\")");
@@ -1523,9 +1521,9 @@ std::string Instructions(CppIsa isa, bool has_lambdas) {
   constexpr absl::string_view kLambda =
       "#define BATON_LAMBDA __attribute__((always_inline";
   absl::StrAppend(
-      &text, has_lambdas ? absl::StrCat(kLambda, "))\n") : "",
+      &text, has_kernels ? absl::StrCat(kLambda, "))\n") : "",
       "#else\n#pragma GCC ", optimize, "\n",
-      has_lambdas ? absl::StrCat(kLambda, ", \\\n  ", optimize, "))\n") : "");
+      has_kernels ? absl::StrCat(kLambda, ", \\\n  ", optimize, "))\n") : "");
   if (!features.empty()) {
     absl::StrAppend(&text, "#pragma GCC target(\"", features, gcc_only,
                     "\")\n");
@@ -1533,9 +1531,10 @@ std::string Instructions(CppIsa isa, bool has_lambdas) {
   absl::StrAppend(&text,
                   "#endif\n"
                   "// Vectors are parameters of functions that are inlined.\n"
-                  "#pragma GCC diagnostic ignored \"-Wpsabi\"\n"
-                  "extern \"C\" __attribute__((const, nothrow)) "
-                  "float sqrtf(float);\n");
+                  "#pragma GCC diagnostic ignored \"-Wpsabi\"\n",
+                  has_kernels ? "extern \"C\" __attribute__((const, nothrow)) "
+                                "float sqrtf(float);\n"
+                              : "");
   return text;
 }
 
@@ -1616,7 +1615,7 @@ uint64_t CppPreludeHash() {
   }
   for (const CppIsa isa :
        {CppIsa::kNone, CppIsa::kSse2, CppIsa::kAvx2, CppIsa::kAvx512}) {
-    hash.AddString(Instructions(isa, /*has_lambdas=*/true));
+    hash.AddString(Instructions(isa, /*has_kernels=*/true));
   }
   return hash.value();
 }
@@ -1629,6 +1628,7 @@ absl::StatusOr<CppSource> WriteCppSource(
   CppSource source;
   FlatHashMap<std::string, DType> vectors;
   std::string definitions;
+  const bool has_kernels = !options.prelude.empty();
   bool uses_math = options.prelude_uses_math;
   const auto is_too_long = [&options](const std::string& text) {
     return static_cast<int64_t>(text.size()) > options.max_text_bytes;
@@ -1648,23 +1648,33 @@ absl::StatusOr<CppSource> WriteCppSource(
     absl::StrAppend(&source.text, "// ", CppCommentText(line), "\n");
   }
   // Before it, GCC has no conversions of vectors.
-  absl::StrAppend(
-      &source.text, "#include <cstddef>\n#include <cstdint>\n\n",
-      "#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < "
-      "11\n#error \"this source needs GCC 11 or later, or Clang\"\n"
-      "#endif\n\n",
-      options.before, options.before.empty() ? "" : "\n",
-      Instructions(options.isa, uses_math || !options.prelude.empty()),
-      "\nnamespace ", options.name_space, options.is_shared ? kHidden : "",
-      " {\n");
+  absl::StrAppend(&source.text, "#include <cstddef>\n#include <cstdint>\n\n",
+                  "#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < "
+                  "11\n#error \"this source needs GCC 11 or later, or Clang\"\n"
+                  "#endif\n\n",
+                  options.before, options.before.empty() ? "" : "\n",
+                  Instructions(options.isa, has_kernels), "\nnamespace ",
+                  options.name_space, options.is_shared ? kHidden : "", " {\n");
   if (options.has_prelude) {
     absl::StrAppend(&source.text, "\nnamespace rt {\n", kPreludeText, "\n",
                     VectorTypes(vectors), "}  // namespace rt\n");
   }
   if (uses_math) {
-    absl::StrAppend(&source.text, "\nnamespace math {\nnamespace base {\n",
-                    kMathBaseText, "}  // namespace base\n", kMathText,
-                    kMathAnyText, "}  // namespace math\n");
+    absl::StrAppend(
+        &source.text, "\nnamespace math {\nnamespace base {\n", kMathBaseText,
+        "}  // namespace base\n",
+        has_kernels ? kMathText
+                    : absl::StrReplaceAll(
+                          kMathText,
+                          {{"BATON_LAMBDA", "__attribute__((always_inline))"}}),
+        kMathAnyText, "}  // namespace math\n");
+  }
+  if (has_kernels && !definitions.empty()) {
+    definitions = absl::StrCat(
+        "\n#if !defined(__clang__)\n#pragma GCC push_options\n"
+        "#pragma GCC optimize(\"trapping-math\", \"math-errno\")\n#endif\n",
+        definitions,
+        "\n#if !defined(__clang__)\n#pragma GCC pop_options\n#endif\n");
   }
   absl::StrAppend(&source.text, options.prelude, definitions, options.tail,
                   "\n}  // namespace ", options.name_space, "\n",

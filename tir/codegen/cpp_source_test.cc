@@ -15,7 +15,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/tir/codegen/codegen_test_util.h"
@@ -44,7 +43,7 @@ absl::StatusOr<std::string> WholeSource(const std::vector<Case>& cases,
   return source->text;
 }
 
-// Whether this machine has the instructions that a source may use.
+// True if this machine has the instructions that a source may use.
 bool MachineHas(CppIsa isa) {
   __builtin_cpu_init();
   switch (isa) {
@@ -93,7 +92,7 @@ void CompareEverywhere(std::vector<Case> all_cases) {
   if (::testing::Test::HasFatalFailure()) return;
   CompileAndCompare(cases, CppIsa::kAvx512, "g++", "-O3");
   if (::testing::Test::HasFatalFailure()) return;
-  // What it computes with AVX-512 is compared above on a machine that has it.
+  // A machine with AVX-512 has compared values above.
   if (!MachineHas(CppIsa::kAvx512)) {
     CompileAndCompare(cases, CppIsa::kAvx2, "g++", "-O3");
   }
@@ -175,8 +174,8 @@ TEST(CppSourceTest, FoldsComparisonsThatCompilersWarnOf) {
   EXPECT_THAT(text, HasSubstr("B[i] == B[i]"));
 }
 
-// g++ inlines no function into one that has other settings of floats, and a
-// loop that calls functions has no vectors.
+// g++ inlines a function into one that has other settings of floats only if it
+// must, and a loop that calls functions is slow.
 TEST(CppSourceTest, CompilersInlineArithmeticBesideKernels) {
   if (!HasTool("g++")) GTEST_SKIP() << "there is no g++";
   const PrimFunc largest = Parsed(
@@ -198,8 +197,7 @@ TEST(CppSourceTest, CompilersInlineArithmeticBesideKernels) {
       absl::StrCat("g++ -std=c++17 -O2 -S ", base, ".cc -o ", base, ".s");
   ASSERT_EQ(std::system(command.c_str()), 0) << command;
   const std::string assembly = FileText(base + ".s");
-  EXPECT_THAT(assembly, HasSubstr("vblendvps")) << source->text;
-  EXPECT_THAT(assembly, Not(HasSubstr("call")));
+  EXPECT_THAT(assembly, Not(HasSubstr("call"))) << source->text;
 }
 
 TEST(CppSourceTest, NamesAllThatItRefuses) {
@@ -244,9 +242,7 @@ TEST(CppSourceTest, HasNoOtherIncludesAndIsTheSameEachTime) {
   EXPECT_THAT(includes, ::testing::ElementsAre("#include <cstddef>",
                                                "#include <cstdint>"));
   EXPECT_THAT(source->text, Not(HasSubstr("std::")));
-  // No macros of kernels.
-  EXPECT_THAT(absl::StrReplaceAll(source->text, {{"BATON_LAMBDA", ""}}),
-              Not(HasSubstr("BATON")));
+  EXPECT_THAT(source->text, Not(HasSubstr("BATON")));
   EXPECT_EQ(source->text, WriteCppSource({{"f", function, ""}}, options)->text);
 }
 
