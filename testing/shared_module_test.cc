@@ -110,8 +110,7 @@ Found Use(const IRModule& module, absl::Span<const Value> args,
     limits.max_calls = 100'000;
     BATON_ASSIGN_OR_RETURN(
         const Value value,
-        relay::EvaluateFunction(module, "main", {args.begin(), args.end()},
-                                limits));
+        relay::EvaluateFunction(module, "main", args, limits));
     return BytesOf(relay::TensorsOf(value));
   };
   found.value = TextOr(evaluate());
