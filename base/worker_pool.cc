@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <system_error>
 #include <thread>
 
@@ -25,7 +26,9 @@ void Pause() {
 }
 
 // Waits until `is_over(value)`: spins, then sleeps. Whoever makes that true
-// must notify.
+// must notify, after a sequentially consistent store: what notifies makes no
+// system call unless it reads that a thread waits, and a processor may move
+// that read before a weaker store.
 template <typename T, typename IsOver>
 T WaitUntil(const std::atomic<T>& value, const IsOver& is_over) {
   T now = value.load(std::memory_order_acquire);
@@ -75,22 +78,24 @@ class WorkerPool::Processors {
 
 WorkerPool::WorkerPool(int num_threads)
     : num_shares_(std::max(num_threads, 1)),
-      shares_(std::make_unique<Share[]>(static_cast<size_t>(num_shares_))) {
+      shares_(std::make_unique<Share[]>(static_cast<size_t>(num_shares_))),
+      processors_(std::make_unique<const Processors>()) {
   workers_.reserve(static_cast<size_t>(num_shares_ - 1));
+  // Nothing throws while there are threads. Those that there are do the work.
   for (int i = 1; i < num_shares_; ++i) {
     try {
       workers_.emplace_back([this, i] { Work(i); });
     } catch (const std::system_error&) {
-      break;  // The threads that there are do the work.
+      break;
+    } catch (const std::bad_alloc&) {
+      break;
     }
   }
-  if (workers_.empty()) return;
-  processors_ = std::make_unique<const Processors>();
-  AvoidProcessor(sched_getcpu());
+  if (!workers_.empty()) AvoidProcessor(sched_getcpu());
 }
 
 WorkerPool::~WorkerPool() {
-  loop_.store(kStop, std::memory_order_release);
+  loop_.store(kStop, std::memory_order_seq_cst);
   loop_.notify_all();
   for (std::thread& worker : workers_) worker.join();
 }
@@ -118,7 +123,7 @@ void WorkerPool::Run(int parts, Body body, void* context) {
   }
   uint32_t loop = loop_.load(std::memory_order_relaxed) + 1;
   if (loop == kStop) loop = 0;
-  loop_.store(loop, std::memory_order_release);
+  loop_.store(loop, std::memory_order_seq_cst);
   loop_.notify_all();
   Help(0);
   WaitUntil(unfinished_, [](int32_t left) { return left == 0; });
@@ -169,7 +174,7 @@ void WorkerPool::Help(int thread) {
     }
   }
   if (computed == 0) return;
-  if (unfinished_.fetch_sub(computed, std::memory_order_acq_rel) == computed) {
+  if (unfinished_.fetch_sub(computed, std::memory_order_seq_cst) == computed) {
     unfinished_.notify_one();
   }
 }

@@ -29,7 +29,8 @@ class WorkerPool final : public ParallelFor {
   // The time that a thread spins before it sleeps.
   static constexpr int kSpinMicroseconds = 20;
 
-  // Starts `num_threads` - 1 threads; fewer if the system refuses more.
+  // Starts `num_threads` - 1 threads; fewer if the system refuses more, or has
+  // no memory for them.
   explicit WorkerPool(int num_threads);
   ~WorkerPool() override;
   WorkerPool(const WorkerPool&) = delete;
@@ -66,9 +67,8 @@ class WorkerPool final : public ParallelFor {
   // The number of threads that the constructor was called with.
   const int num_shares_;
   const std::unique_ptr<Share[]> shares_;
+  const std::unique_ptr<const Processors> processors_;
   std::vector<std::thread> workers_;
-  // Null if there are no threads.
-  std::unique_ptr<const Processors> processors_;
   int avoided_cpu_ = -1;  // by the threads; -1 for none
   int last_cpu_ = -1;     // of the caller, in the last loop
 };

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <ctime>
 #include <thread>
 #include <vector>
@@ -43,6 +44,58 @@ TEST(WorkerPoolTest, EachPartRunsOnce) {
       }
       EXPECT_FALSE(counts.shared);
     }
+  }
+}
+
+// A loop sees what the loop before it has written, and so does the caller: plain
+// memory, for which nothing but the pool orders the threads.
+TEST(WorkerPoolTest, LoopsSeeWhatOthersWrote) {
+  constexpr int kParts = 61;
+  struct Buffers {
+    std::vector<int64_t> from = std::vector<int64_t>(kParts);
+    std::vector<int64_t> to = std::vector<int64_t>(kParts);
+    static void Body(void* context, int part, int /*thread*/) {
+      auto& buffers = *static_cast<Buffers*>(context);
+      // Another thread's part, mostly.
+      buffers.to[static_cast<size_t>(part)] =
+          buffers.from[static_cast<size_t>(part * 7 % kParts)] + part;
+    }
+  };
+  Buffers buffers;
+  std::vector<int64_t> want(kParts);
+  WorkerPool pool(4);
+  for (int loop = 0; loop < 2000; ++loop) {
+    // Some loops find threads that spin, others threads that sleep.
+    if (loop % 50 == 0) {
+      std::this_thread::sleep_for(
+          std::chrono::microseconds(4 * WorkerPool::kSpinMicroseconds));
+    }
+    pool.Run(kParts, Buffers::Body, &buffers);
+    std::vector<int64_t> next(kParts);
+    for (int part = 0; part < kParts; ++part) {
+      next[static_cast<size_t>(part)] =
+          want[static_cast<size_t>(part * 7 % kParts)] + part;
+    }
+    want = next;
+    ASSERT_EQ(buffers.to, want) << loop;
+    buffers.from.swap(buffers.to);
+  }
+}
+
+// Threads end wherever they are: before their first loop, in their spins, or
+// asleep.
+TEST(WorkerPoolTest, PoolsEnd) {
+  for (int i = 0; i < 300; ++i) {
+    WorkerPool pool(3);
+    if (i % 3 != 0) {
+      Counts counts(9);
+      pool.Run(9, Counts::Body, &counts);
+      for (const std::atomic<int>& calls : counts.calls) {
+        ASSERT_EQ(calls.load(), 1);
+      }
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(
+        i % 6 == 5 ? 10 * WorkerPool::kSpinMicroseconds : i % 30));
   }
 }
 

@@ -5,12 +5,14 @@
 // The `operator new` of this program counts, and fails on request. Allocations
 // inside of Abseil and protobuf are counted as well.
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,7 @@
 #include "absl/strings/str_cat.h"
 #include "baton/base/out_of_memory.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/worker_pool.h"
 #include "baton/ir/binary_reader.h"
 #include "baton/ir/binary_writer.h"
 #include "baton/ir/module.h"
@@ -245,6 +248,35 @@ TEST(FailedAllocationsTest, AllFromOneOn) { FailEach(1, 0, 7, true, 0.9); }
 // A thread that cannot start leaves its work to the others, so that more runs
 // end well; how many depends on the machine.
 TEST(FailedAllocationsTest, WithThreads) { FailEach(4, 3, 11, false, 0.5); }
+
+// A pool has the threads that could start.
+TEST(FailedAllocationsTest, ThreadsOfAPool) {
+  using Calls = std::array<std::atomic<int>, 64>;
+  bool has_fewer = false;
+  bool has_all = false;
+  for (int64_t n = 0; n < 100 && !has_all; ++n) {
+    SCOPED_TRACE(n);
+    std::optional<WorkerPool> pool;
+    allocations_left = n;
+    try {
+      pool.emplace(4);
+    } catch (const std::bad_alloc&) {
+    }
+    allocations_left = INT64_MAX;
+    if (!pool.has_value()) continue;
+    has_fewer |= pool->num_threads() < 4;
+    has_all = pool->num_threads() == 4;
+    Calls calls = {};
+    pool->Run(
+        static_cast<int>(calls.size()),
+        [](void* context, int part, int /*thread*/) {
+          ++(*static_cast<Calls*>(context))[static_cast<size_t>(part)];
+        },
+        &calls);
+    for (const std::atomic<int>& one : calls) EXPECT_EQ(one.load(), 1);
+  }
+  EXPECT_TRUE(has_fewer && has_all);
+}
 
 // Under a sanitizer, or for a node that is large, that is `operator new`
 // itself; else the memory of nodes is taken in chunks.

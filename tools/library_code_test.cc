@@ -1870,5 +1870,72 @@ TEST(LibraryCodeTest, CrossCompiles) {
               "neon\n");
   }
 }
+
+// Steps of all kinds that threads divide: convolutions, windows, products,
+// rows, elements, and moves.
+constexpr char kManySteps[] = R"(
+def @main(%x: Tensor[(1, 32, 28, 28), float32], %w: Tensor[(48, 32, 3, 3), float32], %v: Tensor[(48, 784), float32]) {
+  %0 = nn.relu(nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=48, kernel_size=[3, 3]));
+  %1 = reshape(%0, newshape=[48, 784]);
+  %2 = nn.dense(%1, %v, units=48);
+  %3 = nn.batch_matmul(reshape(%2, newshape=[1, 48, 48]), reshape(%1, newshape=[1, 48, 784]));
+  %4 = nn.softmax(exp(tanh(reshape(%3, newshape=[48, 784]))));
+  %5 = nn.max_pool2d(%0, pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, 1]);
+  %6 = nn.avg_pool2d(%0, pool_size=[3, 3], padding=[1, 1, 1, 1]);
+  %7 = nn.conv2d(%0, reshape(strided_slice(%v, begin=[0, 0], end=[48, 9], strides=[1, 1], axes=None), newshape=[48, 1, 3, 3]), padding=[1, 1, 1, 1], groups=48, channels=48, kernel_size=[3, 3]);
+  %8 = transpose(%4, axes=[1, 0]);
+  %9 = concatenate((%6, nn.pad(%5, 0f, pad_width=[[0, 0], [0, 0], [7, 7], [7, 7]])), axis=1);
+  %10 = nn.lrn(%7, size=5, axis=1, bias=2f, alpha=0.001f, beta=0.75f);
+  %11 = nn.layer_norm(%1, reshape(strided_slice(%v, begin=[0, 0], end=[1, 784], strides=[1, 1], axes=None), newshape=[784]), reshape(strided_slice(%v, begin=[1, 0], end=[2, 784], strides=[1, 1], axes=None), newshape=[784]));
+  (%8, %9, %10, %11, mean(%0, axis=[1]), cumsum(%1, axis=1), argsort(%1, dtype="int32"))
+}
+)";
+
+// The thread sanitizer watches the parts of all steps, each of which a thread of
+// its own computes.
+TEST(LibraryCodeTest, ThreadsHaveNoRaces) {
+  struct Case {
+    std::string name;
+    std::string text;
+    std::string dims;
+  };
+  std::vector<Case> cases = {{"many", kManySteps}, {"divided", kDivided}};
+  if (testing::IsLongTest()) {
+    cases.push_back({"network", kNetwork});
+    cases.push_back({"voice", kVoice});
+    cases.push_back({"bytes", kBytes});
+    cases.push_back({"chosen", kChosen});
+    cases.push_back({"sequence", kSequence, "n=1..3"});
+  }
+  constexpr char kInTurn[] =
+      "  for (int i = n; i > 0; --i) body(body_ctx, i - 1);\n";
+  constexpr char kAtOnce[] =
+      "  std::vector<std::thread> threads;\n"
+      "  for (int i = 0; i < n; ++i) threads.emplace_back(body, body_ctx, i);\n"
+      "  for (std::thread& thread : threads) thread.join();\n";
+  const char* const isas = testing::IsLongTest() ? "avx512,avx2,sse2" : "sse2";
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    LibraryOptions options;
+    options.threads = true;
+    options.max_threads = 3;
+    options.dims = c.dims;
+    options.isas = isas;
+    const std::string folder =
+        Compiled(c.name, c.text, options, "races_" + c.name);
+    if (!CanRun("g++")) continue;
+    const std::string path = absl::StrCat(folder, "/", c.name, "_test.cc");
+    const std::string test = TextOf(path);
+    ASSERT_THAT(test, HasSubstr(kInTurn));
+    std::ofstream(path) << "#include <thread>\n#include <vector>\n"
+                        << absl::StrReplaceAll(test, {{kInTurn, kAtOnce}});
+    EXPECT_THAT(OutputOf(folder,
+                         "g++ -std=c++17 -O1 -g -fsanitize=thread -Wall "
+                         "-Wextra -Werror *.cc *.o -lm -pthread -o races && "
+                         "TSAN_OPTIONS=halt_on_error=1 ./races"),
+                ::testing::MatchesRegex("avx512\n|avx2\n|sse2\n"));
+  }
+}
+
 }  // namespace
 }  // namespace baton

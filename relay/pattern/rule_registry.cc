@@ -203,9 +203,10 @@ absl::StatusOr<std::vector<RewriteRule>> RuleRegistry::Select(
 absl::StatusOr<RuleSet> RuleRegistry::SetOf(
     absl::string_view pass, RuleOrder order,
     const std::vector<std::string>& without) const {
+  std::shared_ptr<const RuleList> known;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (known_ == nullptr) BATON_RETURN_IF_ERROR(Known().status());
+    BATON_ASSIGN_OR_RETURN(known, Known());
     for (const Set& set : sets_) {
       if (set.pass == pass && set.order == order && set.without == without) {
         return set.rules;
@@ -222,7 +223,10 @@ absl::StatusOr<RuleSet> RuleRegistry::SetOf(
   RuleSet set(std::move(rules), order);
   BATON_RETURN_IF_ERROR(set.status());
   const std::lock_guard<std::mutex> lock(mutex_);
-  sets_.push_back({std::string(pass), order, without, set});
+  // Another thread may have added rules.
+  if (known_ == known) {
+    sets_.push_back({std::string(pass), order, without, set});
+  }
   return set;
 }
 
