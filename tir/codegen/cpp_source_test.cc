@@ -43,7 +43,7 @@ absl::StatusOr<std::string> WholeSource(const std::vector<Case>& cases,
   return source->text;
 }
 
-// Whether this machine has the instructions that a source may use.
+// True if this machine has the instructions that a source may use.
 bool MachineHas(CppIsa isa) {
   __builtin_cpu_init();
   switch (isa) {
@@ -92,7 +92,7 @@ void CompareEverywhere(std::vector<Case> all_cases) {
   if (::testing::Test::HasFatalFailure()) return;
   CompileAndCompare(cases, CppIsa::kAvx512, "g++", "-O3");
   if (::testing::Test::HasFatalFailure()) return;
-  // What it computes with AVX-512 is compared above on a machine that has it.
+  // The call above compares values only on a machine that has AVX-512.
   if (!MachineHas(CppIsa::kAvx512)) {
     CompileAndCompare(cases, CppIsa::kAvx2, "g++", "-O3");
   }
