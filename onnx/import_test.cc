@@ -358,7 +358,7 @@ TEST(ImportOnnxTest, NearlyEqualElementsHaveAVariance) {
       {4}, {10000.125, 10000.25, 10000.125, 10000.25});
   const auto y = EvaluateFunction(*module, "main", {x});
   ASSERT_THAT(y, IsOk());
-  EXPECT_THAT(y->tensor().span<float>(), testing::ElementsAre(-1, 1, -1, 1));
+  EXPECT_THAT(y->tensor().span<float>(), ::testing::ElementsAre(-1, 1, -1, 1));
 }
 
 TEST(ImportOnnxTest, OneScaleHasNoAxis) {
