@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/tir/codegen/codegen_test_util.h"
@@ -307,15 +308,12 @@ TEST(CppSourceValuesTest, OfLoadsThatConditionsGuard) {
               "C[i, j, k] = T.if_then_else(M[i, j, k] > T.Cast(\"$m\", 0), "
               "A[i, j, k], T.Cast(\"$t\", 7))",
               "if M[i, j, k] > T.Cast(\"$m\", 0):\n"
-              "                C[i, j, k] = A[i, j, k]"}) {
+              "        C[i, j, k] = A[i, j, k]"}) {
           cases.push_back(MadeCase(
               absl::StrCat("guarded_", cases.size()), signature,
               absl::StrReplaceAll(
                   absl::StrCat("for i, j, k in T.grid($e):\n    ", statement),
-                  {{"$e", extents},
-                   {"$m", mask},
-                   {"$t", dtype},
-                   {"                C", "        C"}})));
+                  {{"$e", extents}, {"$m", mask}, {"$t", dtype}})));
         }
       }
     }
