@@ -167,7 +167,10 @@ std::string FlagHelp(absl::string_view name, absl::string_view value,
   }
   absl::StrAppend(&line, help);
   if (!value.empty() && !default_text.empty()) {
-    absl::StrAppend(&line, " Default: ", default_text, ".");
+    // Without quotes, the folder "." would look like "..".
+    const absl::string_view quote =
+        absl::EndsWith(default_text, ".") ? "'" : "";
+    absl::StrAppend(&line, " Default: ", quote, default_text, quote, ".");
   }
   return line + "\n";
 }

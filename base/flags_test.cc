@@ -167,6 +167,11 @@ TEST(FlagSetTest, HelpIsByHeadings) {
             "  --list=A,B                Whom.\n");
 }
 
+TEST(FlagSetTest, ADefaultThatEndsInAFullStopIsInQuotes) {
+  EXPECT_EQ(FlagHelp("output_dir", "FOLDER", "Where.", "."),
+            "  --output_dir=FOLDER       Where. Default: '.'.\n");
+}
+
 TEST(FlagSetTest, ANameIsTakenOnce) {
   FlagSet flags = Flags();
   EXPECT_THAT(flags.Add(FlagsOf<Options>(), "another"),

@@ -347,6 +347,20 @@ TEST(ImportOnnxTest, PoolsToTheSameExtentHaveNoFurtherWindow) {
   }
 }
 
+// The squares of these elements need more bits than a float has.
+TEST(ImportOnnxTest, NearlyEqualElementsHaveAVariance) {
+  const auto module = Import(
+      "node { op_type: 'MeanVarianceNormalization' input: 'x' output: 'y'"
+      "  attribute { name: 'axes' type: INTS ints: 0 } }" +
+      InOut({"dim_value: 4"}));
+  ASSERT_THAT(module, IsOk());
+  const Tensor x = *Tensor::FromValues<float>(
+      {4}, {10000.125, 10000.25, 10000.125, 10000.25});
+  const auto y = EvaluateFunction(*module, "main", {x});
+  ASSERT_THAT(y, IsOk());
+  EXPECT_THAT(y->tensor().span<float>(), ::testing::ElementsAre(-1, 1, -1, 1));
+}
+
 TEST(ImportOnnxTest, OneScaleHasNoAxis) {
   const auto module = Import(
       "node { op_type: 'DequantizeLinear' input: 'q' input: 's' input: 'z'"

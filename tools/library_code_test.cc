@@ -1588,18 +1588,22 @@ TEST(LibraryCodeTest, ProductsOfBytesHaveNoWarnings) {
   LibraryOptions options;
   options.isas = "avx512,avx2,sse2";
   const std::string folder = Compiled("products", R"(
-def @main(%m: Tensor[(16, 384), int8]) {
+def @main(%m: Tensor[(16, 384), int8], %few: Tensor[(2, 200), int32]) {
   %0 = sin(arange(0f, 147456f, 1f, start=0f, stop=147456f, step=1f, dtype="float32"));
   %1 = reshape(cast(multiply(%0, 100f), dtype="int8"), newshape=[384, 384]);
-  nn.dense(%m, %1, units=384, out_dtype="int32")
+  %2 = sin(arange(0f, 600f, 1f, start=0f, stop=600f, step=1f, dtype="float32"));
+  %3 = reshape(cast(multiply(%2, 300f), dtype="int32"), newshape=[3, 200]);
+  (nn.dense(%m, %1, units=384, out_dtype="int32"),
+   nn.dense(%few, %3, units=3, out_dtype="int32"))
 }
 )",
                                       options);
   if (!CanRun("g++")) GTEST_SKIP() << "there is no g++";
-  EXPECT_THAT(OutputOf(folder,
-                       "g++ -std=c++17 -O2 -Wall -Wextra -Werror *.cc "
-                       "*.o -lm -o run && ./run"),
-              ::testing::MatchesRegex("avx512\n|avx2\n|sse2\n"));
+  EXPECT_THAT(
+      OutputOf(folder,
+               "g++ -std=c++17 -O2 -Wall -Wextra -Wpedantic -Werror *.cc "
+               "*.o -lm -o run && ./run"),
+      ::testing::MatchesRegex("avx512\n|avx2\n|sse2\n"));
 }
 
 // Loops of rows are made for a group of rows, which stays in the cache, and

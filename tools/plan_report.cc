@@ -405,6 +405,8 @@ absl::StatusOr<std::string> PlanProfile::Report(
     absl::StrAppend(&out, title);
     for (size_t k = 0; k < std::min(kShown, order.size()); ++k) {
       const size_t i = order[k];
+      // Steps whose operands are in a cache may be faster than memory.
+      if (key(i) < 0) break;
       absl::StrAppendFormat(
           &out, "%10.3f ms %5.1f%% %s %s\n", key(i) / 1e3, share(key(i), total),
           OperatorsOf(plan.notes[i]),

@@ -114,14 +114,6 @@ void Print(const NamedTensors& tensors, std::ostream& out) {
   }
 }
 
-bool HasUnknownDimension(const Function& main) {
-  return std::any_of(
-      main->params().begin(), main->params().end(), [](const Var& param) {
-        const TensorTypeNode* type = param->tensor_type();
-        return type != nullptr && !ConstDims(type->shape()).has_value();
-      });
-}
-
 // Notes which of the tensors `given` by `flag` are not taken by their names.
 void NoteNames(const RunModelOptions& options, absl::string_view flag,
                const NamedTensors& given, const std::vector<std::string>& names,
@@ -196,15 +188,8 @@ absl::StatusOr<bool> RunOnce(RunnableModel& model,
   std::vector<Value> args;
   std::vector<Value> other_args;
   if (options.random_inputs) {
-    absl::StatusOr<std::vector<Value>> random =
-        relay::RandomInputs(main, static_cast<uint32_t>(options.seed));
-    if (!random.ok() && HasUnknownDimension(main)) {
-      return absl::Status(
-          random.status().code(),
-          absl::StrCat(random.status().message(),
-                       "; --input_shapes gives the shape of an input"));
-    }
-    BATON_ASSIGN_OR_RETURN(args, std::move(random));
+    BATON_ASSIGN_OR_RETURN(
+        args, relay::RandomInputs(main, static_cast<uint32_t>(options.seed)));
     for (size_t i = 0; i < model.state.size(); ++i) {
       args[static_cast<size_t>(model.state[i].input)] = model.kept[i];
     }

@@ -396,6 +396,56 @@ TEST(RunModelTest, StateIsKeptFromRunToRun) {
   EXPECT_THAT(RunModel(options, out).status(),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "--state: expected OUT:IN, found `s`"));
+  options.state = "output_0:s,output_1:s";
+  EXPECT_THAT(RunModel(options, out).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "--state: result output_1 or input s is named twice"));
+}
+
+TEST(RunModelTest, StateHasTheTypeOfTheInput) {
+  RunModelOptions options;
+  options.model = absl::StrCat(::testing::TempDir(), "/other_state.relay");
+  std::ofstream(options.model) << "#[version = \"0.0.5\"]\n"
+                                  "def @main(%s: Tensor[(2), float32]) {\n"
+                                  "  (%s, sum(%s, keepdims=True),"
+                                  " cast(%s, dtype=\"int32\"))\n"
+                                  "}\n";
+  options.random_inputs = true;
+  std::ostringstream out;
+  for (const auto& [executor, error] :
+       {std::pair("evaluator",
+                  "--state: result output_1 and input s differ: "
+                  "Tensor[(1), float32] and Tensor[(2), float32]"),
+        std::pair("cpu",
+                  "output 1 is float32[1], but input 0 (%s) is float32[2]")}) {
+    options.executor = executor;
+    options.state = "output_1:s";
+    EXPECT_THAT(RunModel(options, out).status(),
+                StatusIs(absl::StatusCode::kInvalidArgument, error));
+    options.state = "output_0:s";
+    EXPECT_THAT(RunModel(options, out), IsOk()) << executor;
+  }
+  options.executor = "evaluator";
+  options.state = "output_2:s";
+  EXPECT_THAT(RunModel(options, out).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "--state: result output_2 and input s differ: "
+                       "Tensor[(2), int32] and Tensor[(2), float32]"));
+}
+
+// The error names --input_shapes once.
+TEST(RunModelTest, RandomInputsNeedShapes) {
+  RunModelOptions options;
+  options.model = absl::StrCat(::testing::TempDir(), "/no_shape.relay");
+  std::ofstream(options.model) << "#[version = \"0.0.5\"]\n"
+                                  "def @main(%x: Tensor[(?), float32]) {\n"
+                                  "  %x\n"
+                                  "}\n";
+  options.random_inputs = true;
+  std::ostringstream out;
+  EXPECT_EQ(RunModel(options, out).status().message(),
+            "parameter %x: no random value can be made for the type "
+            "Tensor[(?), float32]; --input_shapes gives the shape of an input");
 }
 
 TEST(RunModelTest, DimensionsWithBounds) {

@@ -219,6 +219,43 @@ absl::StatusOr<int> NumberOf(absl::string_view name,
   return static_cast<int>(found - names.begin());
 }
 
+// InvalidArgument if result `output` cannot be input `input` of the next run,
+// or if one of them is state already.
+absl::Status CheckState(const RunnableModel& model, const Function& main,
+                        const StateBinding& ports) {
+  const auto output = static_cast<size_t>(ports.output);
+  const auto input = static_cast<size_t>(ports.input);
+  const std::string& from_name = model.output_names[output];
+  const std::string& to_name = model.input_names[input];
+  for (const StateBinding& other : model.state) {
+    if (other.output == ports.output || other.input == ports.input) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--state: result ", from_name, " or input ", to_name,
+                       " is named twice"));
+    }
+  }
+  const Type results = main->body()->type();
+  const auto* tuple = results.As<TupleTypeNode>();
+  // The fields of a tuple of tuples have other numbers, and the module of a
+  // session has no results: Session::KeepState() checks these.
+  if (tuple != nullptr && tuple->fields().size() != model.output_names.size()) {
+    return absl::OkStatus();
+  }
+  const Type result = tuple == nullptr ? results : tuple->fields()[output];
+  const Type parameter = main->params()[input]->annotation();
+  const auto* from = result.As<TensorTypeNode>();
+  const auto* to = parameter.As<TensorTypeNode>();
+  if (from == nullptr || to == nullptr) return absl::OkStatus();
+  const auto shape = ConstDims(from->shape());
+  if (from->dtype() == to->dtype() &&
+      (!shape.has_value() || shape == ConstDims(to->shape()))) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--state: result ", from_name, " and input ", to_name,
+      " differ: ", result.ToString(), " and ", parameter.ToString()));
+}
+
 // Sets the state of --state: zeros.
 absl::Status AddState(const RunModelOptions& options, RunnableModel& model) {
   if (options.state.empty()) return absl::OkStatus();
@@ -240,6 +277,7 @@ absl::Status AddState(const RunModelOptions& options, RunnableModel& model) {
           absl::StrCat("--state: input ", input,
                        " has no shape of numbers; --input_shapes gives one"));
     }
+    BATON_RETURN_IF_ERROR(CheckState(model, main, ports));
     BATON_ASSIGN_OR_RETURN(Tensor zeros, Tensor::Zeros(type->dtype(), *shape));
     model.state.push_back(ports);
     model.kept.push_back(std::move(zeros));

@@ -2,7 +2,9 @@
 
 #include "baton/backend/library/compile_model.h"
 
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
@@ -18,6 +20,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/backend/library/compiled_test.h"
+#include "baton/backend/library/plan_values.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -334,6 +337,50 @@ TEST(CompileModelTest, RunsTakeALimitedNumberOfThreads) {
             "");
 }
 
+TEST(PlanValuesTest, AnyNanIsEqualToAnyOther) {
+  // Numbers, of which the last ones are NaN; bytes are those of the machine.
+  const auto bytes = [](auto... elements) {
+    std::string result;
+    const auto add = [&](auto element) {
+      result.append(reinterpret_cast<const char*>(&element), sizeof(element));
+    };
+    (add(elements), ...);
+    return result;
+  };
+  const struct {
+    DType dtype;
+    std::string a, same, other;
+  } kCases[] = {
+      {DType::Float(16),
+       bytes(uint16_t{0x7c00}, uint16_t{0xfc00}, uint16_t{0x7e00}),
+       bytes(uint16_t{0x7c00}, uint16_t{0xfc00}, uint16_t{0xfc01}),
+       bytes(uint16_t{0x7c00}, uint16_t{0x7c00}, uint16_t{0x7e00})},
+      {DType::BFloat(16), bytes(uint16_t{0x7f80}, uint16_t{0x7fc0}),
+       bytes(uint16_t{0x7f80}, uint16_t{0xff81}),
+       bytes(uint16_t{0xff80}, uint16_t{0x7fc0})},
+      {DType::Float(32),
+       bytes(uint32_t{0x7f800000}, uint32_t{0x80000000}, uint32_t{0x7fc00000}),
+       bytes(uint32_t{0x7f800000}, uint32_t{0x80000000}, uint32_t{0xffc00000}),
+       bytes(uint32_t{0x7f800000}, uint32_t{0}, uint32_t{0x7fc00000})},
+      {DType::Float(64),
+       bytes(uint64_t{0x7ff0000000000000}, uint64_t{0x7ff8000000000000}),
+       bytes(uint64_t{0x7ff0000000000000}, uint64_t{0xfff8000000000001}),
+       bytes(uint64_t{0x7ff0000000000000}, uint64_t{0xfff0000000000000})},
+      {DType::Int(32), bytes(uint32_t{0x7fc00000}), bytes(uint32_t{0x7fc00000}),
+       bytes(uint32_t{0xffc00000})},
+  };
+  for (const auto& one : kCases) {
+    const FloatFormat format = FloatFormatOf(one.dtype);
+    EXPECT_TRUE(HaveEqualElements(one.a, one.same, format)) << one.dtype;
+    EXPECT_EQ(HashOfBytes(one.a, format), HashOfBytes(one.same, format))
+        << one.dtype;
+    EXPECT_FALSE(HaveEqualElements(one.a, one.other, format)) << one.dtype;
+    EXPECT_NE(HashOfBytes(one.a, format), HashOfBytes(one.other, format))
+        << one.dtype;
+  }
+  EXPECT_FALSE(HaveEqualElements("ab", "abc", {}));
+}
+
 TEST(CompileModelTest, TestsCompareWithGivenValues) {
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
   CompileModelOptions options = Options();
@@ -345,14 +392,17 @@ TEST(CompileModelTest, TestsCompareWithGivenValues) {
     std::ofstream(absl::StrCat(Folder(), "/", file.name)) << file.text;
   }
   WriteObject(model->weights, Folder() + "/accumulator_weights.o");
-  const Tensor ones =
-      *Tensor::FromValues<float>({4, 8}, std::vector<float>(32, 1));
+  // The tests do not compare which NaN an element is.
+  std::vector<float> values(32, 1);
+  values[3] = std::numeric_limits<float>::quiet_NaN();
+  const Tensor ones = *Tensor::FromValues<float>({4, 8}, values);
   std::vector<float> scaled;
   std::vector<float> sum;
   for (int i = 0; i < 32; ++i) {
     scaled.push_back(static_cast<float>(i % 8 + 1));
     sum.push_back(scaled.back() + 1);
   }
+  scaled[3] = sum[3] = std::copysign(values[3], -1.0f);
   for (const bool wrong : {false, true}) {
     if (wrong) sum[7] += 1;
     const Tensor sums = *Tensor::FromValues<float>({4, 8}, sum);

@@ -37,12 +37,45 @@ std::string RunInTest(absl::string_view clear, absl::string_view args,
                       "      failed = 1;\n    }\n");
 }
 
+// NextWord(), and with it HaveEqualElements(), of plan_values.cc.
+constexpr char kWordsText[] = R"(
+// The next bytes of elements, up to eight. Processors differ in which NaN they
+// compute: each has all bits. `infinity` has the bits of infinity; it is 0 for
+// elements that are no floats.
+static std::uint64_t NextWord(const unsigned char*& data, std::size_t& bytes,
+                              std::uint64_t infinity, std::uint64_t bits) {
+  const std::size_t count = bytes < 8 ? bytes : 8;
+  std::uint64_t word = 0;
+  std::memcpy(&word, data, count);
+  data += count;
+  bytes -= count;
+  if (infinity == 0) return word;
+  const std::uint64_t all = ~std::uint64_t{0} >> (64 - bits);
+  for (std::uint64_t shift = 0; shift < 64; shift += bits) {
+    if (((word >> shift) & (all >> 1)) > infinity) word |= all << shift;
+  }
+  return word;
+}
+[[maybe_unused]] static bool AreEqual(const unsigned char* a,
+                                      const unsigned char* b, std::size_t bytes,
+                                      std::uint64_t infinity,
+                                      std::uint64_t bits) {
+  for (std::size_t left = bytes; bytes > 0;) {
+    if (NextWord(a, bytes, infinity, bits) !=
+        NextWord(b, left, infinity, bits)) {
+      return false;
+    }
+  }
+  return true;
+}
+)";
+
 // Compares operands with the expected ones of a run.
 constexpr char kCheckText[] = R"(
 struct Expected {
   std::size_t step, operand;
   bool is_result;
-  std::uint64_t hash;
+  std::uint64_t infinity, bits, hash;
   const char* message;
 };
 // The first operand that is wrong is reported.
@@ -51,16 +84,13 @@ struct Found {
   const Expected* next;
   bool is_wrong;
 };
-static std::uint64_t HashOfBytes(const unsigned char* data, std::size_t bytes) {
+static std::uint64_t HashOfBytes(const unsigned char* data, std::size_t bytes,
+                                 std::uint64_t infinity, std::uint64_t bits) {
   std::uint64_t hash = bytes;
   while (bytes > 0) {
-    const std::size_t count = bytes < 8 ? bytes : 8;
-    std::uint64_t word = 0;
-    std::memcpy(&word, data, count);
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    hash = (hash ^ NextWord(data, bytes, infinity, bits)) *
+           0x9e3779b97f4a7c15u;
     hash ^= hash >> 29;
-    data += count;
-    bytes -= count;
   }
   return hash;
 }
@@ -81,8 +111,8 @@ static void Check(void* ctx, std::size_t step, std::size_t operand,
   const Expected& expected = *found.next;
   found.is_wrong =
       expected.message == nullptr ||
-      HashOfBytes(static_cast<const unsigned char*>(data), bytes) !=
-          expected.hash;
+      HashOfBytes(static_cast<const unsigned char*>(data), bytes,
+                  expected.infinity, expected.bits) != expected.hash;
   if (expected.message != nullptr) ++found.next;
   if (!found.is_wrong) return;
   std::printf("first wrong step: %s\n",
@@ -145,6 +175,12 @@ std::string ErrorElement(DType dtype) {
   return MemberElement(dtype);
 }
 
+// Arguments for NextWord() of the text above.
+std::string FormatText(const FloatFormat& format) {
+  return absl::StrCat("0x", absl::Hex(format.infinity), "u, ", format.bits,
+                      "u");
+}
+
 // The table of the operands of case `k`.
 std::string ExpectedOf(size_t k, absl::Span<const CompiledModel::Step> steps,
                        const TestCase& test_case) {
@@ -161,7 +197,8 @@ std::string ExpectedOf(size_t k, absl::Span<const CompiledModel::Step> steps,
     const std::string& origin = step.operands[operand];
     absl::StrAppend(
         &text, "    {", value.is_result ? step.last : step.first, ", ", operand,
-        ", ", value.is_result ? "true" : "false", ", 0x",
+        ", ", value.is_result ? "true" : "false", ", ",
+        FormatText(value.format), ", 0x",
         absl::Hex(value.hash, absl::kZeroPad16), "u,\n     ",
         tir::CppStringLiteral(absl::StrCat(
             step.name, ": ",
@@ -174,7 +211,7 @@ std::string ExpectedOf(size_t k, absl::Span<const CompiledModel::Step> steps,
                                ", is not there, or not any more"))),
         "},\n");
   }
-  return absl::StrCat(text, "    {0, 0, false, 0, nullptr}};\n");
+  return absl::StrCat(text, "    {0, 0, false, 0, 0, 0, nullptr}};\n");
 }
 
 }  // namespace
@@ -245,8 +282,9 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
                                 ")"));
       absl::StrAppend(&clear, "    std::memset(", result, ", 0xA5, sizeof(",
                       result, "));\n");
-      absl::StrAppend(&checks, "    if (std::memcmp(", result, ", ", symbol,
-                      ", ", bytes, ") != 0) {\n      std::printf(\"output ", i,
+      absl::StrAppend(&checks, "    if (!AreEqual(", result, ", ", symbol, ", ",
+                      bytes, ", ", FormatText(FloatFormatOf(tensor.dtype())),
+                      ")) {\n      std::printf(\"output ", i,
                       " differs from the evaluator's\\n\");\n"
                       "      failed = 1;\n    }\n");
       if (i >= test_case.exact.size() || !test_case.exact[i].has_value()) {
@@ -289,7 +327,8 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
   }
   test.source = absl::StrCat(
       "// Runs the model ", CppCommentText(options.model),
-      " and compares with the evaluator, byte for byte.\n"
+      " and compares with the evaluator, byte for byte; any NaN is equal to\n"
+      "// any other.\n"
       "// Written by baton-compile. Do not edit.\n\n",
       has_errors ? "#include <cmath>\n" : "",
       "#include <cstdint>\n#include <cstdio>\n#include <cstring>\n"
@@ -304,7 +343,7 @@ CompiledTest MakeCompiledTest(const CompileModelOptions& options,
             "                      void* body_ctx) {\n"
             "  for (int i = n; i > 0; --i) body(body_ctx, i - 1);\n}\n"
           : "",
-      options.check_values ? kCheckText : "", tables,
+      kWordsText, options.check_values ? kCheckText : "", tables,
       has_errors ? kErrorText : "",
       "\n// Run returns nothing where no value can fail.\n"
       "template <typename Run>\nstatic bool Fails(Run run) {\n"

@@ -35,7 +35,8 @@ struct TestCase {
 };
 
 // A test of the library: a program that runs the model on inputs and compares
-// with outputs, byte for byte, and the object with both.
+// with outputs, byte for byte but for which NaN they have, and the object with
+// both.
 struct CompiledTest {
   std::string source;
   tir::ElfObject data;  // refers to `tensors`

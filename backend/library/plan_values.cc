@@ -13,7 +13,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/backend/cpu/executable.h"
+#include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/shadow.h"
+#include "baton/base/dtype.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
@@ -26,7 +28,8 @@ namespace {
 
 class Recorder final : public executor::RuntimeInstrument {
  public:
-  explicit Recorder(const executor::Plan& plan) : plan_(plan) {}
+  explicit Recorder(const Executable& executable)
+      : plan_(executable.plan()), graph_(executable.graph()) {}
 
   void BeforeStep(const StepEvent& event) override {
     for (size_t k = 0; k < event.inputs.size(); ++k) {
@@ -47,28 +50,68 @@ class Recorder final : public executor::RuntimeInstrument {
            const void* data) {
     const executor::Operand& operand =
         plan_.operands[static_cast<size_t>(event.step.first_operand + k)];
-    values_.push_back({event.number, k, is_result,
+    const FloatFormat format = FormatOf(event.note, k);
+    values_.push_back({event.number, k, is_result, format,
                        HashOfBytes({static_cast<const char*>(data),
-                                    static_cast<size_t>(operand.bytes)})});
+                                    static_cast<size_t>(operand.bytes)},
+                                   format)});
+  }
+
+  FloatFormat FormatOf(const executor::StepNote& note, int32_t k) const {
+    const auto i = static_cast<size_t>(k);
+    if (graph_ == nullptr || i >= note.tensors.size() ||
+        note.tensors[i].number < 0) {
+      return {};
+    }
+    const auto tensor = static_cast<size_t>(note.tensors[i].number);
+    return FloatFormatOf(graph_->tensors[tensor].dtype);
   }
 
   const executor::Plan& plan_;
+  const cpu::Graph* const graph_;
   std::vector<OperandValue> values_;
 };
 
+// Removes up to eight bytes and returns them; a NaN has all bits.
+uint64_t NextWord(absl::string_view& bytes, const FloatFormat& format) {
+  const size_t count = bytes.size() < 8 ? bytes.size() : 8;
+  uint64_t word = 0;
+  std::memcpy(&word, bytes.data(), count);
+  bytes.remove_prefix(count);
+  if (format.infinity == 0) return word;
+  const uint64_t all = ~uint64_t{0} >> (64 - format.bits);
+  for (uint64_t shift = 0; shift < 64; shift += format.bits) {
+    if (((word >> shift) & (all >> 1)) > format.infinity) word |= all << shift;
+  }
+  return word;
+}
+
 }  // namespace
 
-uint64_t HashOfBytes(absl::string_view bytes) {
+FloatFormat FloatFormatOf(DType dtype) {
+  if (dtype == DType::Float(16)) return {0x7c00, 16};
+  if (dtype == DType::BFloat(16)) return {0x7f80, 16};
+  if (dtype == DType::Float(32)) return {0x7f800000, 32};
+  if (dtype == DType::Float(64)) return {0x7ff0000000000000, 64};
+  return {};
+}
+
+uint64_t HashOfBytes(absl::string_view bytes, const FloatFormat& format) {
   uint64_t hash = bytes.size();
   while (!bytes.empty()) {
-    const size_t count = bytes.size() < 8 ? bytes.size() : 8;
-    uint64_t word = 0;
-    std::memcpy(&word, bytes.data(), count);
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    hash = (hash ^ NextWord(bytes, format)) * 0x9e3779b97f4a7c15u;
     hash ^= hash >> 29;
-    bytes.remove_prefix(count);
   }
   return hash;
+}
+
+bool HaveEqualElements(absl::string_view a, absl::string_view b,
+                       const FloatFormat& format) {
+  if (a.size() != b.size()) return false;
+  while (!a.empty()) {
+    if (NextWord(a, format) != NextWord(b, format)) return false;
+  }
+  return true;
 }
 
 absl::StatusOr<PlanValues> RunPlan(const IRModule& module,
@@ -80,7 +123,7 @@ absl::StatusOr<PlanValues> RunPlan(const IRModule& module,
   BATON_ASSIGN_OR_RETURN(const Executable executable, Compile(module, options));
   BATON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                          Session::Create(executable));
-  Recorder recorder(executable.plan());
+  Recorder recorder(executable);
   StepChecker shadow(executable, /*every=*/1);
   executor::RuntimeInstruments instruments({&recorder, &shadow});
   PlanValues values;

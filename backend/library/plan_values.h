@@ -10,16 +10,26 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
 
 namespace baton {
+
+// The format of floats. Processors and compilers choose which NaN a computation
+// gives: one stands for all where values are compared.
+struct FloatFormat {
+  uint64_t infinity = 0;  // its bits; 0 for elements that are no floats
+  uint64_t bits = 0;      // of an element
+};
+FloatFormat FloatFormatOf(DType dtype);
 
 // The bytes of an operand, before a step if it is an input, else after it.
 struct OperandValue {
   int64_t step = 0;
   int64_t operand = 0;  // inputs first, then results
   bool is_result = false;
+  FloatFormat format = {};
   uint64_t hash = 0;  // HashOfBytes()
 };
 
@@ -28,9 +38,13 @@ struct PlanValues {
   std::vector<Tensor> outputs;
 };
 
-// A 64-bit hash of `bytes`. The test that is generated for a library
-// (NAME_test.cc) has a copy of this function.
-uint64_t HashOfBytes(absl::string_view bytes);
+// A 64-bit hash of `bytes`, in which all NaN are the same one. The test that is
+// generated for a library (NAME_test.cc) has a copy of this function.
+uint64_t HashOfBytes(absl::string_view bytes, const FloatFormat& format);
+
+// True if `a` and `b` are equal but for which NaN they have.
+bool HaveEqualElements(absl::string_view a, absl::string_view b,
+                       const FloatFormat& format);
 
 // Runs the executor's plan for @main, with only kernels that libraries have.
 // `module` is a Relay module after the pipeline `cpu`. Also evaluates each step

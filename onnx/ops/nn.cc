@@ -702,10 +702,11 @@ absl::StatusOr<Outputs> MeanVarianceNormalization(NodeContext& node) {
   BATON_ASSIGN_OR_RETURN(const int rank, RankOf(x));
   BATON_ASSIGN_OR_RETURN(
       Ints axes, DistinctAxes(node.Ints("axes").value_or(Ints{0, 2, 3}), rank));
-  const relay::ReduceAttrs over = {.axis = std::move(axes), .keepdims = true};
-  const Expr mean = relay::Mean(x, over);
+  const Expr mean = relay::Mean(x, {.axis = axes, .keepdims = true});
+  // ONNX defines the variance as the mean of the squares less the square of the
+  // mean, which may be negative in floats if the elements are nearly equal.
   const Expr deviation = relay::Sqrt(
-      Subtract(relay::Mean(Multiply(x, x), over), Multiply(mean, mean)));
+      relay::Variance(x, mean, {.axis = std::move(axes), .keepdims = true}));
   return One(Divide(Subtract(x, mean), Add(deviation, ScalarLike(1e-9, x))));
 }
 

@@ -1216,11 +1216,13 @@ class FunctionWriter final : private StatementWriter {
 
   void WriteIf(const IfThenElseNode* node, int depth) override {
     Line(absl::StrCat("if (", Bare(Emit(node->condition())), ") {"));
+    ++num_guards_;
     Nested(node->then_case(), depth);
     if (node->else_case().defined()) {
       Line("} else {");
       Nested(node->else_case(), depth);
     }
+    --num_guards_;
     Line("}");
   }
 
@@ -1261,6 +1263,7 @@ class FunctionWriter final : private StatementWriter {
     const Text end = Emit(last);
     const Interval range = RangeOfLoop(min.range, end.range);
     if (depth == 0) WriteOrigin(node);
+    const size_t begin = body_.size();
     if (node->for_kind() == ForKind::kUnrolled) {
       const auto* count = node->extent().As<IntImmNode>();
       if (count != nullptr && count->value() > 0 && count->value() <= 64) {
@@ -1277,8 +1280,38 @@ class FunctionWriter final : private StatementWriter {
     }
     Line(absl::StrCat("for (", type, " ", name, " = ", Bare(min), kept, "; ",
                       name, " < ", bound, "; ++", name, ") {"));
+    const int64_t loop = ++num_loops_;
     Nested(node->body(), depth + 1);
     Line("}");
+    if (num_loops_ == loop) KeepGuardedLoop(begin);
+  }
+
+  // Keeps g++ from unrolling an innermost loop, whose text begins at `begin`,
+  // if conditions decide what it loads. Versions up to 13 at least compute
+  // several loads of one loop that have masks with the mask of the first one.
+  void KeepGuardedLoop(size_t begin) {
+    if (options_.isa != CppIsa::kAvx2 && options_.isa != CppIsa::kAvx512) {
+      return;  // no loads with masks
+    }
+    const absl::string_view text = absl::string_view(body_).substr(begin);
+    bool is_guarded = num_guards_ > 0;
+    // An operand that only one branch of a function needs may be loaded there.
+    for (const absl::string_view guard :
+         {" ? ", " && ", " || ", "if (", "rt::Shift", "rt::Div", "rt::Mod",
+          "rt::Floor"}) {
+      is_guarded = is_guarded || absl::StrContains(text, guard);
+    }
+    if (!is_guarded) return;
+    constexpr absl::string_view kUnroll = "#pragma GCC unroll ";
+    const size_t before = text.find(kUnroll);
+    if (before != absl::string_view::npos) {
+      const size_t count = begin + before + kUnroll.size();
+      body_.replace(count, body_.find('\n', count) - count, "1");
+      return;
+    }
+    body_.insert(
+        begin, absl::StrCat(std::string(static_cast<size_t>(indent_) * 2, ' '),
+                            kUnroll, "1\n"));
   }
 
   void WriteLet(const LetStmtNode* node, int depth) override {
@@ -1482,6 +1515,8 @@ class FunctionWriter final : private StatementWriter {
   FlatHashMap<std::string, DType> vectors_;
   std::string body_;
   int indent_ = 0;
+  int64_t num_loops_ = 0;   // that were written
+  int64_t num_guards_ = 0;  // conditions of statements around the next one
   Workspace workspace_;
   bool returns_ = false;
   bool uses_math_ = false;
