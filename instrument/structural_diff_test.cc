@@ -12,6 +12,7 @@
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/visit.h"
 #include "baton/testing/small_stack.h"
+#include "baton/testing/test_settings.h"
 #include "baton/testing/workloads/workload.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -244,13 +245,15 @@ TEST(StructuralDiffTest, LoopsByLines) {
       DiffStructure(loops("T.float32(1)"), loops("T.float32(1)")).empty());
 }
 
-TEST(StructuralDiffTest, AMillionCallsInASmallStack) {
+// A million in the long form of tests.
+TEST(StructuralDiffTest, ManyCallsInASmallStack) {
+  const int num_calls = testing::LongOrShort(1'000'000, 100'000);
   const Op relu = *Op::Get("nn.relu");
   const Op tanh = *Op::Get("tanh");
   const relay::Var x("x");
   const auto chain = [&](int without) {
     Expr body = x;
-    for (int i = 0; i < 1'000'000; ++i) {
+    for (int i = 0; i < num_calls; ++i) {
       if (i != without) body = relay::Call(i % 3 == 0 ? relu : tanh, {body});
     }
     IRModule module;
@@ -258,7 +261,7 @@ TEST(StructuralDiffTest, AMillionCallsInASmallStack) {
     return module;
   };
   const IRModule before = chain(-1);
-  const IRModule after = chain(500'001);
+  const IRModule after = chain(num_calls / 2 + 1);
   testing::RunWithStack(testing::SmallStackBytesOfThisBuild(), [&] {
     const StructuralDiff diff = DiffStructure(before, after);
     EXPECT_EQ(diff.changes.size(), 1);

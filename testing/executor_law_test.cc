@@ -124,7 +124,7 @@ TEST(ExecutorLawTest, ConformanceCases) {
       const std::vector<ConformanceCase> cases,
       ReadConformanceCases(RunfilePath("testing/conformance")));
   Count count;
-  for (size_t i = 0; i < cases.size(); i += IsLongTest() ? 1 : 8) {
+  for (size_t i = 0; i < cases.size(); i += LongOrShort(1, 24)) {
     const ConformanceCase& c = cases[i];
     for (const std::string& text : {c.before, c.after}) {
       if (text.empty()) continue;
@@ -136,7 +136,7 @@ TEST(ExecutorLawTest, ConformanceCases) {
     }
   }
   Print("conformance cases", count);
-  EXPECT_GT(count.compared, IsLongTest() ? 400 : 50);
+  EXPECT_GT(count.compared, LongOrShort(400, 15));
 }
 
 absl::StatusOr<IRModule> Imported(const std::string& path) {

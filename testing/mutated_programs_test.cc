@@ -23,6 +23,7 @@
 #include "baton/testing/conformance.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pipeline.h"
 #include "gtest/gtest.h"
@@ -30,7 +31,7 @@
 namespace baton::testing {
 namespace {
 
-constexpr int kPrograms = 20000;
+const int kPrograms = LongOrShort(20'000, 5'000);
 constexpr size_t kMaxLength = 4000;
 
 constexpr absl::string_view kElementTypes[] = {

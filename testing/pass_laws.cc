@@ -239,7 +239,7 @@ IRModule DeepLets() {
 // if (c) {relu(x)} else {if (c) {relu(x)} else {...}}: not as deep, since each
 // line of its text is indented by its depth.
 IRModule DeepBranches() {
-  const int num_branches = IsLongTest() ? 4000 : 1000;
+  const int num_branches = LongOrShort(4000, 1000);
   const Var x("x", {2, 3});
   const Var c("c", {}, DType::Bool());
   Expr e = x;
@@ -251,7 +251,7 @@ IRModule DeepBranches() {
 
 // Functions that differ, `main` first.
 absl::StatusOr<IRModule> ManyFunctions(uint32_t seed) {
-  const uint32_t num_functions = IsLongTest() ? 24 : 12;
+  const uint32_t num_functions = LongOrShort(24, 6);
   IRModule module;
   for (uint32_t i = 0; i < num_functions; ++i) {
     BATON_ASSIGN_OR_RETURN(
@@ -265,7 +265,7 @@ absl::StatusOr<IRModule> ManyFunctions(uint32_t seed) {
 
 // Returns the number of random programs on which a pass must keep the laws:
 // more in the long form of tests (docs/write_a_test.md).
-int NumRandomPrograms() { return IsLongTest() ? 672 : 24; }
+int NumRandomPrograms() { return LongOrShort(672, 12); }
 
 double SecondsToTry() {
   double seconds = absl::GetFlag(FLAGS_seconds);

@@ -13,6 +13,10 @@ bool IsLongTest() {
   return value != nullptr && absl::string_view(value) == "1";
 }
 
+int LongOrShort(int of_long, int of_short) {
+  return IsLongTest() ? of_long : of_short;
+}
+
 uint32_t TestSetting(const char* name, uint32_t otherwise) {
   const char* const text = std::getenv(name);
   uint32_t value = 0;

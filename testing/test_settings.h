@@ -12,6 +12,10 @@ namespace baton::testing {
 // is a sample of the long one, takes seconds.
 bool IsLongTest();
 
+// How many, or how large: `of_long` in the long form of tests, `of_short` in the
+// short one.
+int LongOrShort(int of_long, int of_short);
+
 // The number that is the value of the variable `name`; `otherwise` if it has
 // none.
 uint32_t TestSetting(const char* name, uint32_t otherwise);

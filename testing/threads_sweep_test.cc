@@ -64,10 +64,11 @@ constexpr const char* kNormalForms =
     "FixedPoint(FoldConstant,EliminateCommonSubexpr)";
 
 TEST(ThreadsSweepTest, RandomFunctions) {
+  const int num_functions = testing::LongOrShort(40, 16);
   for (const uint32_t seed : {100, 200}) {
     if (seed > 100 && !testing::IsLongTest()) break;
     BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
-                               RandomFunctions(seed, 40));
+                               RandomFunctions(seed, num_functions));
     for (const char* text : {kLevel3, kNormalForms}) {
       BATON_ASSERT_OK_AND_ASSIGN(const Pass pipeline, ParsePipeline(text));
       EXPECT_EQ(FindThreadsDifference(pipeline, module), "") << text;
@@ -83,7 +84,9 @@ TEST(ThreadsSweepTest, RandomPipelines) {
       passes.push_back(pass);
     }
   }
-  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, RandomFunctions(300, 20));
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const IRModule module,
+      RandomFunctions(300, testing::LongOrShort(20, 10)));
   testing::SweepRandomPipelines(module, passes, "");
 }
 

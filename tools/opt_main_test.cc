@@ -181,10 +181,7 @@ TEST(BatonOptTest, WrongFlagInAFlagFile) {
 
 TEST(BatonOptTest, MetadataIsLeftOutIfAskedFor) {
   const std::string path = testing::TempDir() + "/constant.relay";
-  EXPECT_EQ(BatonOpt("--workload='resnet{image_shape=[3,32,32]}' --bind_params "
-                     "--output=" +
-                     path)
-                .exit_code,
+  EXPECT_EQ(BatonOpt("--workload=mlp --bind_params --output=" + path).exit_code,
             0);
   EXPECT_THAT(testing::ReadFileOrFail(path), HasSubstr("\n#[metadata]\n"));
   const RunResult r = BatonOpt(path + " --emit=text-no-meta");

@@ -178,7 +178,7 @@ TEST(FunctionPipelineTest, MakesWhatASequenceMakes) {
 }
 
 TEST(FunctionPipelineTest, MakesWhatASequenceMakesOfRandomPrograms) {
-  const uint32_t count = testing::IsLongTest() ? 32 : 8;
+  const uint32_t count = testing::LongOrShort(32, 4);
   for (uint32_t seed = 0; seed < count; ++seed) {
     SCOPED_TRACE(seed);
     testing::RandomProgramOptions options =

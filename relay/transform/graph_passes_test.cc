@@ -38,6 +38,7 @@
 #include "baton/relay/transform/eliminate_common_subexpr.h"
 #include "baton/relay/transform/pass_test_util.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pipeline.h"
@@ -231,18 +232,18 @@ TEST(EliminateCommonSubexprTest, RandomPrograms) {
 }
 
 TEST(EliminateCommonSubexprTest, HugePrograms) {
-  constexpr int kSize = 100000;
+  const int size = testing::LongOrShort(100'000, 20'000);
   const Var x("x", {4});
   std::vector<Expr> left;
   std::vector<Expr> right;
-  for (int i = 0; i < kSize; ++i) {
+  for (int i = 0; i < size; ++i) {
     const Expr scale = Const(static_cast<float>(i));
     left.push_back(Multiply(x, scale));
     right.push_back(Multiply(x, scale));
   }
   Expr a = Concatenate(left, 0);
   Expr b = Concatenate(right, 0);
-  for (int i = 0; i < kSize; ++i) {
+  for (int i = 0; i < size; ++i) {
     a = nn::Relu(a);
     b = nn::Relu(b);
   }
@@ -252,7 +253,8 @@ TEST(EliminateCommonSubexprTest, HugePrograms) {
 }
 
 TEST(DeadCodeEliminationTest, RandomPrograms) {
-  for (int seed = 0; seed < 300; ++seed) {
+  const int num_seeds = testing::LongOrShort(300, 100);
+  for (int seed = 0; seed < num_seeds; ++seed) {
     const IRModule module = RandomProgram(seed, {.effects = seed % 2 == 1});
     for (const bool inline_once : {false, true}) {
       const Pass pass = DeadCodeElimination({.inline_once = inline_once});

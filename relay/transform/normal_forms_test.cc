@@ -36,7 +36,9 @@ namespace {
 using ::baton::testing::IsOk;
 using ::baton::testing::StatusIs;
 
-constexpr int kDepth = 100000;
+const int kDepth = testing::LongOrShort(100'000, 10'000);
+// Random programs are made of as many seeds.
+const int kSeeds = testing::LongOrShort(300, 100);
 
 // Returns whether the body of `function` is `num_lets` lets, none of which
 // binds a let, and a variable or call.
@@ -153,7 +155,7 @@ TEST(ToANormalFormTest, AFreeVariableIsAnError) {
 }
 
 TEST(ToANormalFormTest, RandomPrograms) {
-  for (int seed = 0; seed < 300; ++seed) {
+  for (int seed = 0; seed < kSeeds; ++seed) {
     const IRModule module = RandomProgram(seed, {.effects = seed % 2 == 1});
     const IRModule after = RunChecked(ToANormalForm(), module);
     // Operands are atoms, and so is where a scope ends.
@@ -189,7 +191,7 @@ TEST(ToBasicBlockNormalFormTest, Check) {
 
 TEST(ToBasicBlockNormalFormTest, RandomPrograms) {
   int lifted = 0;
-  for (int seed = 0; seed < 300; ++seed) {
+  for (int seed = 0; seed < kSeeds; ++seed) {
     const IRModule module = RandomProgram(seed, {.effects = seed % 2 == 1});
     lifted +=
         CheckBasicBlockNormalForm(module.Find<Function>("main")).ok() ? 0 : 1;
@@ -198,11 +200,11 @@ TEST(ToBasicBlockNormalFormTest, RandomPrograms) {
         << ToText(module) << "became\n"
         << ToText(after);
   }
-  EXPECT_GT(lifted, 100);
+  EXPECT_GT(lifted, kSeeds / 3);
 }
 
 TEST(ToGraphNormalFormTest, RandomPrograms) {
-  for (int seed = 0; seed < 300; ++seed) {
+  for (int seed = 0; seed < kSeeds; ++seed) {
     const IRModule module = RandomProgram(seed);
     const IRModule after = RunChecked(ToGraphNormalForm(), module);
     PostOrderVisit(after.Find<Function>("main"), [&](const ExprNode* node) {
@@ -242,7 +244,7 @@ TEST(UnCPSTest, RecursionsComputeTheSame) {
 }
 
 TEST(UnCPSTest, RandomProgramsComputeTheSame) {
-  const uint32_t count = testing::IsLongTest() ? 60 : 15;
+  const uint32_t count = testing::LongOrShort(60, 15);
   for (uint32_t seed = 0; seed < count; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     const IRModule module = RunChecked(
@@ -257,7 +259,7 @@ TEST(UnCPSTest, RandomProgramsComputeTheSame) {
 }
 
 TEST(PartialEvalTest, RandomProgramsComputeTheSame) {
-  const uint32_t count = testing::IsLongTest() ? 300 : 75;
+  const uint32_t count = testing::LongOrShort(300, 40);
   for (uint32_t seed = 0; seed < count; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     const IRModule module = RunChecked(

@@ -44,6 +44,7 @@
 #include "baton/relay/transform/simplify_inference.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "baton/testing/workloads/workload.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -211,12 +212,12 @@ TEST(FoldScaleAxisTest, ARefusedScaleIsMultipliedIn) {
 }
 
 TEST(FoldScaleAxisTest, LongChains) {
-  constexpr int kLength = 100'000;
+  const int length = testing::LongOrShort(100'000, 10'000);
   const Var x = TensorVar("x", {2, 4});
   const Var w = TensorVar("w", {4, 4});
   const Constant s = Positive({4});
-  const auto relus = [](Expr expr) {
-    for (int i = 0; i < kLength; ++i) expr = nn::Relu(expr);
+  const auto relus = [&](Expr expr) {
+    for (int i = 0; i < length; ++i) expr = nn::Relu(expr);
     return expr;
   };
   ExpectRewrites(Forward, Function({x, w}, nn::Dense(relus(Multiply(x, s)), w)),
@@ -298,25 +299,25 @@ Expr TypedOrFail(const Expr& expr) {
 }
 
 TEST(FuseOpsTest, HugePrograms) {
-  constexpr int kSize = 100000;
+  const int size = testing::LongOrShort(100'000, 20'000);
   {
     // A tuple of many fields, of which a group takes 254: the tuple and the
     // concatenation are in it too.
     std::vector<Var> params;
     std::vector<Expr> fields;
-    for (int i = 0; i < kSize; ++i) {
+    for (int i = 0; i < size; ++i) {
       params.push_back(Var(absl::StrCat("x", i), {1}));
       fields.push_back(nn::Relu(params.back()));
     }
     const Expr program =
         TypedOrFail(Function(params, Concatenate(std::move(fields), 0)));
     BATON_ASSERT_OK_AND_ASSIGN(const Expr fused, RunOn(FuseOps(), program));
-    EXPECT_EQ(GroupSizes(fused).size(), kSize - 254 + 1);
+    EXPECT_EQ(GroupSizes(fused).size(), size - 254 + 1);
   }
   {
     const Var x("x", {1});
     Expr ladder = x;
-    for (int i = 0; i < kSize; ++i) {
+    for (int i = 0; i < size; ++i) {
       ladder = Add(nn::Relu(ladder), Exp(ladder));
     }
     const Expr program = TypedOrFail(Function({x}, ladder));
@@ -529,7 +530,8 @@ TEST(SimplifyInferenceTest, LongChains) {
     params.push_back(TensorVar(name, {10}));
   }
   Expr expr = x;
-  for (int i = 0; i < 20'000; ++i) {
+  const int length = testing::LongOrShort(20'000, 5'000);
+  for (int i = 0; i < length; ++i) {
     expr = nn::BatchNorm(expr, params[1], params[2], params[3], params[4]);
     expr = nn::Dropout(TupleGetItem(expr, 0));
   }
