@@ -164,8 +164,9 @@ size_t Int8ConvWorkspaceSize(const Int8ConvParams& params) {
   const int64_t collected =
       params.slabs_output ? 0 : std::max(kCollected, plan.p.w.out) * kSlab;
   return static_cast<size_t>(plan.copy_bytes + plan.wide_bytes +
-                             plan.wide_weight_bytes + plan.offset_bytes +
-                             collected);
+                             plan.most_bytes +
+                             integers::conv::kSlabBlocks * plan.word_bytes +
+                             plan.offset_bytes + collected);
 }
 
 }  // namespace baton::kernels::blocked

@@ -142,16 +142,27 @@ TEST_P(Int8ConvTest, GivesTheSums) {
     const int64_t in_plane = p.h.in * p.w.in;
     std::vector<uint8_t> x(
         static_cast<size_t>(p.batch * p.groups * p.in_channels * in_plane));
-    // Extremes are frequent.
-    for (uint8_t& v : x) {
-      v = static_cast<uint8_t>(Random() % 3 == 0 ? 255 * (Random() % 2)
-                                                 : Random());
+    // Extremes are frequent; or each channel has a largest value.
+    const bool has_limits = Draw(0, 2) == 0;
+    uint32_t limit = 255;
+    for (size_t i = 0; i < x.size(); ++i) {
+      if (has_limits && i % static_cast<size_t>(in_plane) == 0) {
+        limit = static_cast<uint32_t>(Draw(1, 255));
+      }
+      x[i] = static_cast<uint8_t>(Random() % 3 == 0 ? limit * (Random() % 2)
+                                                    : Random() % (limit + 1));
     }
     std::vector<int8_t> weights(static_cast<size_t>(
         p.groups * p.out_channels * p.in_channels * p.h.kernel * p.w.kernel));
+    // Most products with small weights fit into 16 bits in pairs, at worst just
+    // so.
+    const bool has_small_weights = Draw(0, 1) == 0;
     for (int8_t& v : weights) {
       v = static_cast<int8_t>(Random() % 3 == 0 ? 127 + Random() % 2
                                                 : Random());
+      if (has_small_weights && Draw(0, 200) > 0) {
+        v = static_cast<int8_t>(p.unsigned_weights ? v & 127 : v / 2);
+      }
     }
     std::vector<int32_t> bias(static_cast<size_t>(p.groups * p.out_channels));
     for (int32_t& v : bias) v = static_cast<int32_t>(Random());
