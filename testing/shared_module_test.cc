@@ -12,10 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/base/parallel_for.h"
@@ -55,7 +53,7 @@ std::string BytesOf(absl::Span<const Tensor> tensors) {
   return bytes;
 }
 
-// What a thread has found out.
+// The results of a thread.
 struct Found {
   std::string text;
   std::string binary;
