@@ -53,7 +53,7 @@ std::string BytesOf(absl::Span<const Tensor> tensors) {
   return bytes;
 }
 
-// Results of a thread.
+// The results of a thread.
 struct Found {
   std::string text;
   std::string binary;
