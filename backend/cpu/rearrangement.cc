@@ -150,6 +150,20 @@ std::optional<Rearrangement> BroadcastOf(const TensorShape& from,
   return FromStrides(0, to, repeated);
 }
 
+std::optional<Rearrangement> ReverseOf(const relay::ReverseAttrs& attrs,
+                                       const TensorShape& from,
+                                       const TensorShape& to) {
+  if (!attrs.axis.has_value() || from != to) return std::nullopt;
+  const auto rank = static_cast<int64_t>(from.size());
+  const int64_t axis = *attrs.axis < 0 ? *attrs.axis + rank : *attrs.axis;
+  if (axis < 0 || axis >= rank) return std::nullopt;
+  const auto k = static_cast<size_t>(axis);
+  TensorShape strides = RowMajorStrides(from);
+  const int64_t base = (from[k] - 1) * strides[k];
+  strides[k] = -strides[k];
+  return FromStrides(base, to, strides);
+}
+
 // The rearrangements of the operators that models have most often, in constant
 // time. Nullopt for others, and for whatever is unusual.
 std::optional<std::vector<Rearrangement>> RearrangementsByRule(
@@ -195,11 +209,21 @@ std::optional<std::vector<Rearrangement>> RearrangementsByRule(
                  node.call->attrs_as<relay::StridedSliceAttrs>();
              slice != nullptr && node.op_name() == "strided_slice") {
     found = SliceOf(*slice, from, to);
+  } else if (const auto* reverse = node.call->attrs_as<relay::ReverseAttrs>();
+             reverse != nullptr && node.op_name() == "reverse") {
+    found = ReverseOf(*reverse, from, to);
   } else if (node.op_name() == "broadcast_to") {
     found = BroadcastOf(from, to);
   }
   if (!found.has_value()) return std::nullopt;
   return std::vector<Rearrangement>{*std::move(found)};
+}
+
+// `repeat` and `tile` have strides only where the repeated dimensions have one
+// element each: where they are broadcasts.
+bool IsRepetition(const GraphNode& node) {
+  return node.inputs.size() == 1 && node.outputs.size() == 1 &&
+         (node.op_name() == "repeat" || node.op_name() == "tile");
 }
 
 bool IsMover(const GraphNode& node) {
@@ -216,9 +240,18 @@ constexpr int64_t kMaxElements = std::numeric_limits<int32_t>::max();
 std::optional<std::vector<Rearrangement>> RearrangementsOf(
     const GraphNode& node, const Graph& graph) {
   if (!IsMover(node)) return std::nullopt;
-  const int64_t count =
-      graph.tensors[static_cast<size_t>(node.args[0].tensor)].num_elements();
+  const GraphTensor& data =
+      graph.tensors[static_cast<size_t>(node.args[0].tensor)];
+  const int64_t count = data.num_elements();
   if (count == 0 || count > kMaxElements) return std::nullopt;
+  if (IsRepetition(node)) {
+    const GraphTensor& result =
+        graph.tensors[static_cast<size_t>(node.outputs[0])];
+    if (result.num_elements() == 0) return std::nullopt;
+    auto found = BroadcastOf(data.shape, result.shape);
+    if (!found.has_value()) return std::nullopt;
+    return std::vector<Rearrangement>{*std::move(found)};
+  }
   if (auto found = RearrangementsByRule(node, graph)) return found;
   return RearrangementsByKernel(node, graph);
 }

@@ -16,44 +16,65 @@
 namespace baton::relay::qnn {
 namespace {
 
-// Writes `count` elements less their zero points, each `zero_step` behind the
-// one before it. `to` may be `from`. The result has a bit set if an element
-// does not fit.
-template <typename T>
-int32_t CenterRun(const T* from, const int32_t* zero, size_t zero_step,
-                  size_t count, int8_t* to) {
-  int32_t beyond = 0;
-  for (size_t i = 0; i < count; ++i) {
-    const int32_t value = int32_t{from[i]} - zero[i * zero_step];
+// A run of bytes, and the same elements with room for a difference.
+using Row [[gnu::vector_size(16)]] = signed char;
+using WideRow [[gnu::vector_size(32)]] = int16_t;
+constexpr size_t kSide = sizeof(Row);
+
+// Writes `count` elements less their zero points: `zeros` has one for all, or
+// one for each. `to` may be `from`. The result has a bit set if an element does
+// not fit.
+template <bool kOneZero, typename T>
+int32_t CenterRun(const T* from, const int16_t* zeros, size_t count,
+                  int8_t* to) {
+  using Elements [[gnu::vector_size(16)]] = T;
+  WideRow beyond = {};
+  size_t i = 0;
+  for (; i + kSide <= count; i += kSide) {
+    Elements elements;
+    std::memcpy(&elements, from + i, sizeof(elements));
+    WideRow zero = {};
+    if constexpr (kOneZero) {
+      zero += zeros[0];
+    } else {
+      std::memcpy(&zero, zeros + i, sizeof(zero));
+    }
+    const WideRow value = __builtin_convertvector(elements, WideRow) - zero;
+    const Row bytes = __builtin_convertvector(value, Row);
+    beyond |= value ^ __builtin_convertvector(bytes, WideRow);
+    std::memcpy(to + i, &bytes, sizeof(bytes));
+  }
+  int32_t any = 0;
+  for (size_t k = 0; k < kSide; ++k) any |= beyond[k];
+  for (; i < count; ++i) {
+    const int32_t value = int32_t{from[i]} - zeros[kOneZero ? 0 : i];
     const auto byte = static_cast<int8_t>(value);
-    beyond |= value ^ int32_t { byte };
+    any |= value ^ int32_t { byte };
     to[i] = byte;
   }
-  return beyond;
+  return any;
 }
 
 // `zeros` has an element for each index of the middle one of three axes.
 template <typename T>
-int32_t Center(const T* from, size_t outer, absl::Span<const int32_t> zeros,
+int32_t Center(const T* from, size_t outer, absl::Span<const int16_t> zeros,
                size_t inner, int8_t* to) {
   const size_t channels = zeros.size();
   int32_t beyond = 0;
   for (size_t o = 0; o < outer; ++o) {
     const size_t begin = o * channels * inner;
     if (inner == 1) {
-      beyond |= CenterRun(from + begin, zeros.data(), 1, channels, to + begin);
+      beyond |=
+          CenterRun<false>(from + begin, zeros.data(), channels, to + begin);
       continue;
     }
     for (size_t c = 0; c < channels; ++c) {
       const size_t run = begin + c * inner;
-      beyond |= CenterRun(from + run, &zeros[c], 0, inner, to + run);
+      beyond |= CenterRun<true>(from + run, &zeros[c], inner, to + run);
     }
   }
   return beyond;
 }
-
-using Row [[gnu::vector_size(16)]] = signed char;
-constexpr size_t kSide = sizeof(Row);
 
 // Transposes a square of bytes.
 void TransposeSquare(std::array<Row, kSide>& rows) {
@@ -104,7 +125,7 @@ void Transpose(const char* from, size_t rows, size_t columns, char* to) {
 // `zeros` has an element for each column of `from`.
 template <typename T>
 int32_t CenterTransposed(const T* from, size_t rows,
-                         absl::Span<const int32_t> zeros, int8_t* to) {
+                         absl::Span<const int16_t> zeros, int8_t* to) {
   Transpose(reinterpret_cast<const char*>(from), rows, zeros.size(),
             reinterpret_cast<char*>(to));
   int32_t beyond = 0;
@@ -112,22 +133,22 @@ int32_t CenterTransposed(const T* from, size_t rows,
     if (std::is_same_v<T, int8_t> && zeros[c] == 0) continue;
     int8_t* const run = to + c * rows;
     beyond |=
-        CenterRun(reinterpret_cast<const T*>(run), &zeros[c], 0, rows, run);
+        CenterRun<true>(reinterpret_cast<const T*>(run), &zeros[c], rows, run);
   }
   return beyond;
 }
 
-// The zero points as `count` numbers of 32 bits; empty if one is so large that
+// The zero points as `count` numbers of 16 bits; empty if one is so large that
 // no byte less it fits.
-std::vector<int32_t> ZerosOf(absl::Span<const int64_t> zero_points,
+std::vector<int16_t> ZerosOf(absl::Span<const int64_t> zero_points,
                              int64_t count) {
   constexpr int64_t kMost = 512;
-  std::vector<int32_t> zeros;
+  std::vector<int16_t> zeros;
   for (int64_t i = 0; i < count; ++i) {
     const int64_t zero =
         zero_points[zero_points.size() == 1 ? 0 : static_cast<size_t>(i)];
     if (zero < -kMost || zero > kMost) return {};
-    zeros.push_back(static_cast<int32_t>(zero));
+    zeros.push_back(static_cast<int16_t>(zero));
   }
   return zeros;
 }
@@ -163,7 +184,7 @@ absl::StatusOr<std::optional<Tensor>> CenteredBytes(
       outer *= static_cast<size_t>(bytes.shape()[static_cast<size_t>(i)]);
     }
   }
-  const std::vector<int32_t> zeros = ZerosOf(zero_points, channels);
+  const std::vector<int16_t> zeros = ZerosOf(zero_points, channels);
   if (zeros.empty()) return std::nullopt;
   const size_t inner =
       static_cast<size_t>(bytes.num_elements()) / (outer * zeros.size());
@@ -175,7 +196,7 @@ absl::StatusOr<std::optional<Tensor>> CenteredBytes(
 absl::StatusOr<std::optional<Tensor>> TransposedCenteredBytes(
     const Tensor& bytes, absl::Span<const int64_t> zero_points) {
   const auto rows = static_cast<size_t>(bytes.shape()[0]);
-  const std::vector<int32_t> zeros = ZerosOf(zero_points, bytes.shape()[1]);
+  const std::vector<int16_t> zeros = ZerosOf(zero_points, bytes.shape()[1]);
   if (zeros.empty()) return std::nullopt;
   return Centered(bytes, {bytes.shape()[1], bytes.shape()[0]},
                   [&](const auto* from, int8_t* to) {
