@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
@@ -33,6 +34,7 @@
 #include "baton/ir/node_map.h"
 #include "baton/ir/op.h"
 #include "baton/ir/span.h"
+#include "baton/tir/arith/pattern.h"
 #include "baton/tir/codegen/cpp_names.h"
 #include "baton/tir/codegen/function_parts.h"
 #include "baton/tir/codegen/source_texts.h"
@@ -915,6 +917,7 @@ class FunctionWriter final : private StatementWriter {
     const std::string pointer = PointerOf(buffer, /*is_store=*/false, node);
     const DType dtype = node->dtype();
     if (dtype.lanes() == 1) {
+      NoteAccess(buffer, flat, loaded_);
       const Text index = Emit(flat);
       std::string element = absl::StrCat(pointer, "[", Bare(index), "]");
       if (dtype.is_bool()) {
@@ -1264,8 +1267,8 @@ class FunctionWriter final : private StatementWriter {
     const Interval range = RangeOfLoop(min.range, end.range);
     if (depth == 0) WriteOrigin(node);
     const size_t begin = body_.size();
+    const auto* count = node->extent().As<IntImmNode>();
     if (node->for_kind() == ForKind::kUnrolled) {
-      const auto* count = node->extent().As<IntImmNode>();
       if (count != nullptr && count->value() > 0 && count->value() <= 64) {
         Line(absl::StrCat("#pragma GCC unroll ", count->value()));
       }
@@ -1280,19 +1283,76 @@ class FunctionWriter final : private StatementWriter {
     }
     Line(absl::StrCat("for (", type, " ", name, " = ", Bare(min), kept, "; ",
                       name, " < ", bound, "; ++", name, ") {"));
-    const int64_t loop = ++num_loops_;
+    if (count != nullptr && count->value() == 1) {
+      // Compilers see no loop here, but the one around it.
+      Nested(node->body(), depth + 1);
+      Line("}");
+      return;
+    }
+    const int64_t loop = BeginLoop(node->loop_var());
     Nested(node->body(), depth + 1);
-    Line("}");
-    if (num_loops_ == loop) KeepGuardedLoop(begin);
+    EndLoop(begin, loop);
   }
 
-  // Keeps g++ from unrolling an innermost loop, whose text begins at `begin`,
-  // if conditions decide what it loads. Versions up to 13 at least compute
-  // several loads of one loop that have masks with the mask of the first one.
-  void KeepGuardedLoop(size_t begin) {
-    if (options_.isa != CppIsa::kAvx2 && options_.isa != CppIsa::kAvx512) {
-      return;  // no loads with masks
+  // Called behind a loop's first line, and at its end: `begin` is where the
+  // loop's text begins, `loop` what BeginLoop() returned. EndLoop() writes the
+  // closing brace.
+  int64_t BeginLoop(const Var& var) {
+    loop_var_ = var;
+    loaded_.Clear();
+    stored_.Clear();
+    has_group_ = false;
+    return ++num_loops_;
+  }
+
+  // g++, versions up to 13 at least, computes a group of loads that have masks
+  // with the mask of the first one. A group is several elements of one memory
+  // that an iteration accesses and the next one does not, such as x[2 * i] and
+  // x[2 * i + 1]; masks come from conditions. Where conditions decide what an
+  // innermost loop loads, a pragma forbids the unrolling that makes groups, and
+  // if its body has one, the loop has no vectors.
+  void EndLoop(size_t begin, int64_t loop) {
+    const bool is_kept = loop == num_loops_ && IsGuarded(begin);
+    if (is_kept && has_group_) {
+      ++indent_;
+      Line("rt::KeepScalar();");
+      --indent_;
     }
+    Line("}");
+    if (is_kept) KeepRolled(begin);
+  }
+
+  // True if the compiler may load with masks: for any processor, if none is
+  // named.
+  bool HasMasks() const {
+    return options_.isa != CppIsa::kSse2 && options_.isa != CppIsa::kNeon;
+  }
+
+  // `accessed` is loaded_ or stored_.
+  void NoteAccess(const Buffer& buffer, const PrimExpr& index,
+                  NodeMap<PrimExpr>& accessed) {
+    if (!HasMasks() || has_group_ || !loop_var_.defined()) return;
+    const auto [first, is_new] = accessed.TryEmplace(buffer->data().get());
+    if (is_new) {
+      *first = index;
+    } else if (!ExprDeepEqual(*first, index)) {
+      has_group_ = IsStrided(*first) || IsStrided(index);
+    }
+  }
+
+  // True if neighboring iterations of the loop may be several elements apart.
+  bool IsStrided(const PrimExpr& index) const {
+    const std::vector<PrimExpr> factors =
+        DetectLinearEquation(index, {loop_var_});
+    if (factors.empty()) return false;  // no stride
+    const auto* factor = factors[0].As<IntImmNode>();
+    return factor == nullptr || factor->value() < -1 || factor->value() > 1;
+  }
+
+  // True if conditions decide what the code since `begin` loads, which vectors
+  // with masks do.
+  bool IsGuarded(size_t begin) const {
+    if (!HasMasks()) return false;
     const absl::string_view text = absl::string_view(body_).substr(begin);
     bool is_guarded = num_guards_ > 0;
     // An operand that only one branch of a function needs may be loaded there.
@@ -1301,7 +1361,12 @@ class FunctionWriter final : private StatementWriter {
           "rt::Floor"}) {
       is_guarded = is_guarded || absl::StrContains(text, guard);
     }
-    if (!is_guarded) return;
+    return is_guarded;
+  }
+
+  // Keeps a loop whose text begins at `begin` from being unrolled.
+  void KeepRolled(size_t begin) {
+    const absl::string_view text = absl::string_view(body_).substr(begin);
     constexpr absl::string_view kUnroll = "#pragma GCC unroll ";
     const size_t before = text.find(kUnroll);
     if (before != absl::string_view::npos) {
@@ -1362,6 +1427,7 @@ class FunctionWriter final : private StatementWriter {
     const DType dtype = node->value().dtype();
     const DType element = WithLanes(buffer.dtype(), 1);
     if (dtype.lanes() == 1) {
+      NoteAccess(buffer, flat, stored_);
       const std::string pointer = PointerOf(buffer, /*is_store=*/true, node);
       const Text value = Emit(node->value());
       Line(absl::StrCat(pointer, "[", Bare(Emit(flat)),
@@ -1429,12 +1495,24 @@ class FunctionWriter final : private StatementWriter {
     Line("{");
     ++indent_;
     Line(absl::StrCat(type, " ", values, "[", lanes, "];"));
-    const std::string loop = absl::StrCat("for (int32_t ", name, " = 0; ", name,
-                                          " < ", lanes, "; ++", name, ") ");
-    Line(absl::StrCat(loop, values, "[", name,
-                      "] = ", Stored(element, Emit(value)), ";"));
-    Line(absl::StrCat(loop, pointer, "[", Bare(Emit(index)), "] = ", values,
-                      "[", name, "];"));
+    const auto for_each_lane = [&](absl::FunctionRef<std::string()> statement) {
+      const size_t begin = body_.size();
+      const int64_t loop = BeginLoop(lane);
+      Line(absl::StrCat("for (int32_t ", name, " = 0; ", name, " < ", lanes,
+                        "; ++", name, ") {"));
+      ++indent_;
+      Line(statement());
+      --indent_;
+      EndLoop(begin, loop);
+    };
+    for_each_lane([&] {
+      return absl::StrCat(values, "[", name,
+                          "] = ", Stored(element, Emit(value)), ";");
+    });
+    for_each_lane([&] {
+      return absl::StrCat(pointer, "[", Bare(Emit(index)), "] = ", values, "[",
+                          name, "];");
+    });
     --indent_;
     Line("}");
   }
@@ -1517,6 +1595,11 @@ class FunctionWriter final : private StatementWriter {
   int indent_ = 0;
   int64_t num_loops_ = 0;   // that were written
   int64_t num_guards_ = 0;  // conditions of statements around the next one
+  // For the last loop that began, its variable, and the index of the first load
+  // from and the first store to each memory.
+  Var loop_var_;
+  NodeMap<PrimExpr> loaded_, stored_;
+  bool has_group_ = false;  // see EndLoop()
   Workspace workspace_;
   bool returns_ = false;
   bool uses_math_ = false;

@@ -264,6 +264,7 @@ TEST(CppSourceTest, HasALineTable) {
   EXPECT_THAT(source->text, HasSubstr(R"(static void f(float* A) {
 #line 3 "test.tir"
   // f: A
+  #pragma GCC unroll 1
 #line 3 "test.tir"
   for (int32_t i = 0; i < 8; ++i) {
 #line 4 "test.tir"
@@ -344,9 +345,91 @@ TEST(CppSourceValuesTest, OfLoadsThatConditionsGuard) {
       }
     }
   }
+  // Loops whose bodies have several statements, as tir.UnrollLoop leaves them,
+  // or load several elements of a buffer.
+  for (const char* dtype : {"float32", "float64", "int32", "int64"}) {
+    for (const char* mask : {"int8", "int32", "float32"}) {
+      for (const int parts : {2, 3, 4}) {
+        const int extent = 12;
+        const std::string signature = absl::StrReplaceAll(
+            R"(M: T.Buffer(($n), "$m"), A: T.Buffer(($n), "$t"), B: T.Buffer(($n), "$t"), C: T.Buffer(($n), "$t"))",
+            {{"$n", absl::StrCat(extent * parts)},
+             {"$m", mask},
+             {"$t", dtype}});
+        const auto add = [&](std::vector<std::string> statements) {
+          std::string body = absl::StrCat("for i in range(", extent, "):");
+          for (const std::string& statement : statements) {
+            absl::StrAppend(
+                &body, "\n    ",
+                absl::StrReplaceAll(statement, {{"$m", mask}, {"$t", dtype}}));
+          }
+          cases.push_back(MadeCase(absl::StrCat("guarded_", cases.size()),
+                                   signature, body));
+        };
+        std::vector<std::string> chosen, stored, sum;
+        for (int part = 0; part < parts; ++part) {
+          const std::string at = absl::StrCat("i * ", parts, " + ", part);
+          const std::string condition =
+              absl::StrCat("M[", at, "] > T.Cast(\"$m\", 0)");
+          chosen.push_back(absl::StrCat("C[", at, "] = T.if_then_else(",
+                                        condition, ", A[", at, "], B[", at,
+                                        "])"));
+          stored.push_back(absl::StrCat("if ", condition, ":\n        C[", at,
+                                        "] = A[", at, "]"));
+          sum.push_back(absl::StrCat("T.if_then_else(", condition, ", A[", at,
+                                     "], T.Cast(\"$t\", 0))"));
+        }
+        add(chosen);
+        add(stored);
+        // The compiler sees no loop in those of one iteration.
+        for (std::string& statement : chosen) {
+          statement = absl::StrCat(
+              "for k in range(1):\n        ",
+              absl::StrReplaceAll(statement, {{"] = ", " + k] = "}}));
+        }
+        add(chosen);
+        // Sums over iterations are computed together.
+        add({absl::StrCat("C[0] = C[0] + ", absl::StrJoin(sum, " + "))});
+      }
+    }
+  }
   for (const CppIsa isa : {CppIsa::kAvx2, CppIsa::kAvx512}) {
     CompileAndCompare(cases, isa, "g++", "-O3");
     if (::testing::Test::HasFatalFailure()) return;
+  }
+}
+
+// Only what has to be is computed without vectors.
+TEST(CppSourceTest, KeepsScalarWhatConditionsAndGroupsDecide) {
+  const auto is_scalar = [](absl::string_view statement, CppIsa isa) {
+    const Case made = MadeCase(
+        "some", R"(A: T.Buffer((48), "float32"), C: T.Buffer((48), "float32"))",
+        absl::StrCat("for i in range(8):\n    ", statement));
+    CppSourceOptions options;
+    options.name_space = "generated";
+    options.isa = isa;
+    const absl::StatusOr<CppSource> source =
+        WriteCppSource({made.function}, options);
+    EXPECT_TRUE(source.ok()) << source.status();
+    return source.ok() &&
+           absl::StrContains(source->text, "rt::KeepScalar();\n");
+  };
+  const char* group =
+      "C[i] = T.if_then_else(A[i * 2] > T.float32(0), A[i * 2 + 1], "
+      "T.float32(0))";
+  EXPECT_TRUE(is_scalar(group, CppIsa::kAvx2));
+  EXPECT_TRUE(is_scalar(group, CppIsa::kAvx512));
+  EXPECT_FALSE(is_scalar(group, CppIsa::kSse2));
+  for (const char* other : {
+           // No condition.
+           "C[i] = A[i * 2] + A[i * 2 + 1]",
+           // One element.
+           "C[i * 2] = T.if_then_else(A[i * 2] > T.float32(0), A[i * 2], "
+           "A[i * 2] * T.float32(2))",
+           // Neighbors that the next iterations access, too.
+           "C[i] = T.if_then_else(A[i] > T.float32(0), A[i + 1], A[i + 2])",
+       }) {
+    EXPECT_FALSE(is_scalar(other, CppIsa::kAvx2)) << other;
   }
 }
 
