@@ -784,6 +784,37 @@ TEST(CompileTest, ReportsInWords) {
                   " bytes, of steps ")));
 }
 
+// Each combination of sizes has steps of its own, and a report says which.
+TEST(CompileTest, ReportsTheSizesOfSteps) {
+  LibraryOptions options;
+  options.model = ModelFile("sizes.relay", R"(
+def @main(%x: Tensor[(meta[tir.Var][0], 3, meta[tir.Var][1]), float32]) {
+  tanh(%x)
+}
+#[metadata]
+{"root": 1, "nodes": [{"type_key": ""},
+  {"type_key": "Map", "keys": ["tir.Var"], "data": [2]},
+  {"type_key": "Array", "data": [3, 5]},
+  {"type_key": "tir.Var", "attrs": {"dtype": "int32", "name": "4",
+   "span": "0", "type_annotation": "0"}},
+  {"type_key": "runtime.String", "repr_str": "n"},
+  {"type_key": "tir.Var", "attrs": {"dtype": "int32", "name": "6",
+   "span": "0", "type_annotation": "0"}},
+  {"type_key": "runtime.String", "repr_str": "m"}],
+ "b64ndarrays": [], "attrs": {"tvm_version": "0.14.0"}})");
+  options.output_dir = absl::StrCat(::testing::TempDir(), "/sizes");
+  options.isas = "sse2";
+  options.dims = "n=1..2,m=4..6";
+  options.report = true;
+  std::ostringstream out;
+  ASSERT_EQ(CompileLibrary(options, out), absl::OkStatus());
+  EXPECT_THAT(out.str(), ::testing::ContainsRegex(
+                             "\nsteps of n=1, m=4:\n +0 .*\nsteps of n=1, "
+                             "m=5:\n +1 (.|\n)*\nsteps of n=2, m=6:\n +5 "));
+  EXPECT_THAT(TextOf(options.output_dir + "/sizes.report.json"),
+              HasSubstr(R"({"first_step":4,"sizes":{"n":2,"m":5}})"));
+}
+
 // Large values before a branch and a loop, in both, and behind them.
 constexpr char kRegions[] = R"(
 def @rounds(%i: int32, %x: Tensor[(1, 2000), float32], %y: Tensor[(1, 2000), float32]) -> Tensor[(1, 2000), float32] {

@@ -137,6 +137,18 @@ std::vector<LibraryReport::NodeSizes> LibraryReport::SizesOfNodes() const {
   return nodes;
 }
 
+std::vector<int64_t> LibraryReport::SizesOfVariant(size_t variant) const {
+  const std::vector<DimBound>& bounds = input_.options.bounds;
+  std::vector<int64_t> sizes(bounds.size());
+  auto rest = static_cast<int64_t>(variant);
+  for (size_t i = bounds.size(); i-- > 0;) {
+    const int64_t count = bounds[i].most - bounds[i].least + 1;
+    sizes[i] = bounds[i].least + rest % count;
+    rest /= count;
+  }
+  return sizes;
+}
+
 std::string LibraryReport::Text() const {
   const int64_t object_bytes = input_.weights_object_bytes;
   const bool has_code = !objects_.empty();
@@ -153,7 +165,20 @@ std::string LibraryReport::Text() const {
   int64_t step_text = 0;
   int64_t step_code = 0;
   int64_t step_weights = 0;
+  const std::vector<size_t>& variants = input_.model.variants;
+  size_t variant = 0;
   for (size_t i = 0; i < input_.model.steps.size(); ++i) {
+    for (; variants.size() > 1 && variant < variants.size() &&
+           variants[variant] == i;
+         ++variant) {
+      const std::vector<int64_t> sizes = SizesOfVariant(variant);
+      absl::StrAppend(&text, "steps of ");
+      for (size_t d = 0; d < sizes.size(); ++d) {
+        absl::StrAppend(&text, d == 0 ? "" : ", ",
+                        input_.options.bounds[d].name, "=", sizes[d]);
+      }
+      absl::StrAppend(&text, ":\n");
+    }
     const LibraryStep& step = input_.model.steps[i];
     absl::StrAppendFormat(&text, "%5d %10d %12d %11d%s  %s%s%s\n", i,
                           has_code ? code_of_[i] : input_.steps[i].text_bytes,
@@ -293,6 +318,19 @@ std::string LibraryReport::Json() const {
                           targets[i].offset, "bytes",
                           input_.model.constants[i].bytes().size(), "type",
                           input_.model.constants[i].TypeToString());
+  }
+  const std::vector<size_t>& variants = input_.model.variants;
+  if (variants.size() > 1) {
+    json.End().NewLine().Key("variants").BeginArray();
+    for (size_t k = 0; k < variants.size(); ++k) {
+      json.NewLine().BeginObject().Fields("first_step", variants[k]);
+      json.Key("sizes").BeginObject();
+      const std::vector<int64_t> sizes = SizesOfVariant(k);
+      for (size_t d = 0; d < sizes.size(); ++d) {
+        json.Fields(input_.options.bounds[d].name, sizes[d]);
+      }
+      json.End().End();
+    }
   }
   json.End().NewLine().Key("steps").BeginArray();
   for (size_t i = 0; i < input_.model.steps.size(); ++i) {

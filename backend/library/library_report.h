@@ -82,6 +82,8 @@ class LibraryReport {
   std::vector<size_t> StepsOfSymbol(absl::string_view symbol,
                                     const StepsByHash& steps_of_hash) const;
   std::vector<NodeSizes> SizesOfNodes() const;
+  // The sizes of a variant's dimensions, in the order of options.bounds.
+  std::vector<int64_t> SizesOfVariant(size_t variant) const;
   void WriteArena(JsonWriter& json) const;
   // The bytes of steps, of sections and of tables are those of an object's file.
   void WriteObjects(JsonWriter& json) const;
