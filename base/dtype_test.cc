@@ -3,9 +3,11 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "baton/base/number_range.h"
 #include "gtest/gtest.h"
 
 namespace baton {
@@ -88,6 +90,27 @@ TEST(DTypeTest, HalvesAndBytes) {
   EXPECT_TRUE(DType::UInt(8).is_byte());
   EXPECT_FALSE(DType::Bool().is_byte());
   EXPECT_FALSE(DType(DType::Code::kInt, 8, 4).is_byte());
+}
+
+TEST(FiniteRangeTest, EndsAreNumbersOfTheType) {
+  const auto is = [](DType dtype, double low, double high) {
+    const std::optional<NumberRange> range = FiniteRange(dtype);
+    return range.has_value() && range->low == low && range->high == high;
+  };
+  EXPECT_TRUE(is(DType::Int(8), -128, 127));
+  EXPECT_TRUE(is(DType::UInt(4), 0, 15));
+  EXPECT_TRUE(is(DType::Bool(), 0, 1));
+  EXPECT_TRUE(is(DType::Int(64), -0x1p63, 0x1p63));
+  EXPECT_TRUE(is(DType::UInt(64), 0, 0x1p64));
+  EXPECT_TRUE(is(DType::Float(16), -65504, 65504));
+  EXPECT_TRUE(is(DType(DType::Code::kFloat, 16, 4), -65504, 65504));
+  EXPECT_TRUE(is(DType::BFloat(16), -0x1.fep127, 0x1.fep127));
+  EXPECT_TRUE(is(DType::Float(32), std::numeric_limits<float>::lowest(),
+                 std::numeric_limits<float>::max()));
+  EXPECT_TRUE(is(DType::Float(64), std::numeric_limits<double>::lowest(),
+                 std::numeric_limits<double>::max()));
+  EXPECT_FALSE(FiniteRange(DType::Float(80)).has_value());
+  EXPECT_FALSE(FiniteRange(DType()).has_value());
 }
 
 }  // namespace

@@ -57,6 +57,22 @@ TEST(TensorDifferenceTest, ComparesBitsButNaNs) {
   EXPECT_EQ(
       FirstDifferentElement(a, *Tensor::FromValues<float>({3}, {1, 1, -0.0f})),
       1);
+  // The mantissas of halves and doubles, too.
+  const auto halves = [](uint16_t last) {
+    return *Tensor::FromValues<Float16>(
+        {2}, {Float16::FromBits(0xfc00), Float16::FromBits(last)});
+  };
+  EXPECT_TRUE(HaveSameElements(halves(0x7e00), halves(0xfc01)));
+  EXPECT_FALSE(HaveSameElements(halves(0x7e00), halves(0x7c00)));
+  const auto brains = [](uint16_t bits) {
+    return Tensor::Scalar(BFloat16::FromBits(bits));
+  };
+  EXPECT_TRUE(HaveSameElements(brains(0x7fc0), brains(0xff81)));
+  EXPECT_FALSE(HaveSameElements(brains(0x7f80), brains(0xff80)));
+  EXPECT_TRUE(HaveSameElements(Tensor::Scalar(std::nan("1")),
+                               Tensor::Scalar(-std::nan("2"))));
+  EXPECT_FALSE(HaveSameElements(Tensor::Scalar(std::nan("")),
+                                Tensor::Scalar(-HUGE_VAL)));
   // As doubles these are equal.
   const Tensor large = Tensor::Scalar((int64_t{1} << 53) + 1);
   EXPECT_EQ(FirstDifferentElement(large, Tensor::Scalar(int64_t{1} << 53)), 0);

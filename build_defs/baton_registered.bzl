@@ -1,4 +1,4 @@
-"""Libraries that register a pass, a family of operators, or their kernels."""
+"""Libraries of many alike: passes, operators, kernels, instruments, converters."""
 
 load(":baton.bzl", "baton_rules_library")
 load(":baton_cc.bzl", "baton_cc_library")
@@ -46,18 +46,55 @@ _KERNEL_DEPS = [
     "@com_google_absl//absl/types:span",
 ]
 
+_INSTRUMENT_DEPS = [
+    "//base:flags",
+    "//base:status_macros",
+    "//instrument:instrument_registry",
+    "//ir",
+    "//transform:pass_instrument",
+    "@com_google_absl//absl/status",
+    "@com_google_absl//absl/status:statusor",
+    "@com_google_absl//absl/strings",
+]
+
+_CONVERTER_DEPS = [
+    "//base:dtype",
+    "//base:status_macros",
+    "//base:tensor",
+    "//ir",
+    "//onnx:converter",
+    "//relay/ir",
+    "//relay/ir:constant",
+    "//relay/op/tensor:create",
+    "//relay/op/tensor:elementwise",
+    "//relay/op/tensor:indexing",
+    "//relay/op/tensor:shape",
+    "@com_google_absl//absl/status",
+    "@com_google_absl//absl/status:statusor",
+    "@com_google_absl//absl/strings",
+]
+
+_TENSOR_KERNEL_DEPS = [
+    "//base:dtype",
+    "//base:status_macros",
+    "//base:tensor",
+    "//runtime/kernels:util",
+    "@com_google_absl//absl/status:statusor",
+    "@com_google_absl//absl/strings",
+]
+
 def _place(dep):
     """The key of the order that Buildifier gives dependencies."""
     return ("0" if dep.startswith(":") else "1" if dep.startswith("//") else "2") + dep.replace(":", "!")
 
-def _registers(name, deps, source = None, has_header = True, **kwargs):
+def _library(name, deps, source = None, has_header = True, alwayslink = True, **kwargs):
     source = source or name
     baton_cc_library(
         name = name,
         srcs = [source + ".cc"],
         hdrs = [source + ".h"] if has_header else [],
         deps = sorted(deps, key = _place),
-        alwayslink = True,
+        alwayslink = alwayslink,
         **kwargs
     )
 
@@ -81,7 +118,7 @@ def baton_pass(name, deps = [], rules = [], kernels = False, **kwargs):
         )
         deps = deps + [":%s_rules" % name]
     if kernels:
-        _registers(
+        _library(
             name + "_without_kernels",
             _PASS_DEPS + deps,
             source = name,
@@ -94,7 +131,7 @@ def baton_pass(name, deps = [], rules = [], kernels = False, **kwargs):
             **kwargs
         )
     else:
-        _registers(name, _PASS_DEPS + deps, **kwargs)
+        _library(name, _PASS_DEPS + deps, **kwargs)
 
 def baton_tir_pass(name, deps = [], **kwargs):
     """The library of <name>.h and <name>.cc, which registers a pass over loops.
@@ -104,7 +141,7 @@ def baton_tir_pass(name, deps = [], **kwargs):
       deps: dependencies beside the IR, passes and their registry.
       **kwargs: of baton_cc_library.
     """
-    _registers(name, _TIR_PASS_DEPS + deps, **kwargs)
+    _library(name, _TIR_PASS_DEPS + deps, **kwargs)
 
 def baton_operators(name, deps = [], **kwargs):
     """The library of <name>.h and <name>.cc, which registers a family of operators.
@@ -114,7 +151,7 @@ def baton_operators(name, deps = [], **kwargs):
       deps: dependencies beside the IR, attributes and type relations.
       **kwargs: of baton_cc_library.
     """
-    _registers(name, _OPERATOR_DEPS + deps, **kwargs)
+    _library(name, _OPERATOR_DEPS + deps, **kwargs)
 
 def baton_kernels(name, deps = [], **kwargs):
     """The library of <name>.cc, which registers the kernels of a family of operators.
@@ -125,4 +162,35 @@ def baton_kernels(name, deps = [], **kwargs):
         dependencies beside the IR and values.
       **kwargs: of baton_cc_library.
     """
-    _registers(name, _KERNEL_DEPS + deps, has_header = False, **kwargs)
+    _library(name, _KERNEL_DEPS + deps, has_header = False, **kwargs)
+
+def baton_instrument(name, deps = [], **kwargs):
+    """The library of <name>.h and <name>.cc, which registers an instrument.
+
+    Args:
+      name: the target's name.
+      deps: dependencies beside the IR, flags and the registry of instruments.
+      **kwargs: of baton_cc_library.
+    """
+    _library(name, _INSTRUMENT_DEPS + deps, **kwargs)
+
+def baton_converters(name, deps = [], **kwargs):
+    """The library of <name>.cc, which registers converters of ONNX's operators.
+
+    Args:
+      name: the target's name.
+      deps: dependencies beside the IR, constants and the operators that most
+        converters make.
+      **kwargs: of baton_cc_library.
+    """
+    _library(name, _CONVERTER_DEPS + deps, has_header = False, **kwargs)
+
+def baton_tensor_kernels(name, deps = [], **kwargs):
+    """The library of <name>.h and <name>.cc in runtime/kernels: functions on tensors.
+
+    Args:
+      name: the target's name.
+      deps: dependencies beside tensors.
+      **kwargs: of baton_cc_library.
+    """
+    _library(name, _TENSOR_KERNEL_DEPS + deps, alwayslink = False, **kwargs)

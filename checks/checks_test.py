@@ -242,17 +242,29 @@ class ChecksTest(unittest.TestCase):
         public, problems = public_targets.public_targets("ir/BUILD", build)
         self.assertEqual(public, ["//ir", "//ir:text"])
         self.assertEqual(problems, ["ir/BUILD: exports_files without visibility exports to all"])
-        page = "<!-- public targets -->\n| a | b |\n|---|---|\n| `//ir` | `.`, `gone` |\n<!-- -->\n| `//p` | `.` |\n"
-        promised = public_targets.promised_targets(page)
+        promised = public_targets.promised_targets("| a | b |\n|---|---|\n| `//ir` | `.`, `gone` |\n")
         self.assertEqual(promised, ["//ir", "//ir:gone"])
+        used = {"//ir": "examples/BUILD", "//ir:node": "examples/BUILD"}
         self.assertEqual(
-            public_targets.check(public, promised, {"//ir": "examples/BUILD", "//ir:node": "examples/BUILD"}),
+            public_targets.check(public, promised, used, "`//ir:text_lexer` and `ir/texts.h`"),
             [
+                "//ir:text is public: no page, example or macro names it",
                 "//ir:text is public: docs/compatibility.md does not list it",
                 "//ir:gone is listed in docs/compatibility.md: no BUILD file makes it public",
                 "examples/BUILD uses //ir:node, which is not public",
             ],
         )
+
+    def test_finds_the_pages_that_name_a_target(self):
+        for label, text in [
+            ("//ir:text", "link `//ir:text`"),
+            ("//ir:text", 'include `"baton/ir/text.h"`'),
+            ("//relay/op/qnn", "`baton/relay/op/qnn/qnn.h`"),
+            ("//tools:baton-run", "`baton-run` runs models"),
+        ]:
+            self.assertTrue(public_targets.is_named(label, text), label)
+        self.assertFalse(public_targets.is_named("//ir", "`//ir:text`"))
+        self.assertFalse(public_targets.is_named("//tools:run", "`run` and `my-run`"))
 
     def test_refuses_what_compiled_models_cannot_include(self):
         build = 'genrule(name = "a", srcs = ["b.h"])\ngenrule(name = "kernel_texts_cc", srcs = ["conv.h", "map.h"])\n'

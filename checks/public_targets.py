@@ -6,7 +6,9 @@ usage: public_targets.py [ROOT]
 ROOT is a checkout, or the runfiles of a test (default: the current folder).
 The page lists, between `<!-- public targets -->` and the next empty comment,
 each label that is visible to other repositories, and no other. All that the
-examples and the macros of build_defs/baton.bzl depend on must be among them.
+examples and the macros of build_defs/baton.bzl depend on must be among them;
+and each must be one of these, or have its label, its header or, if it is a
+program, its name in a page besides the list.
 Packages of third_party are not looked at. Exits with 1 and says what differs.
 """
 
@@ -71,11 +73,10 @@ def public_targets(path, text):
     return labels, problems
 
 
-def promised_targets(page):
-    """The labels that the page lists, in its order."""
-    part = page.split("<!-- public targets -->")[1].split("<!-- -->")[0]
+def promised_targets(table):
+    """The labels of the table in the page, in its order."""
     labels = []
-    for line in part.splitlines():
+    for line in table.splitlines():
         row = line.split("|")
         if len(row) > 2 and row[1].strip().startswith("`//"):
             package = row[1].strip(" `")
@@ -84,9 +85,26 @@ def promised_targets(page):
     return labels
 
 
-def check(public, promised, used):
-    """Returns what is wrong; `used` maps a label to the file that mentions it."""
+def is_named(label, text):
+    """Whether `text` has the label, a header of its name, or its program."""
+    package, _, name = label[2:].partition(":")
+    name = name or package.split("/")[-1]
+    words = [re.escape(label) + r"(?![\w/:.-])", re.escape(f"{package}/{name}.h") + r"\b"]
+    if name.startswith("baton-"):
+        words.append(re.escape(name) + r"\b")
+    return re.search("|".join(words), text) is not None
+
+
+def check(public, promised, used, text):
+    """Returns what is wrong.
+
+    `used` maps a label to the file that mentions it; `text` is that of the
+    pages, without the list.
+    """
     problems = []
+    for label in sorted(set(public) - set(used)):
+        if not is_named(label, text):
+            problems.append(f"{label} is public: no page, example or macro names it")
     for label in sorted(set(public) - set(promised)):
         problems.append(f"{label} is public: {PAGE} does not list it")
     for label in sorted(set(promised) - set(public)):
@@ -125,7 +143,11 @@ def main(root):
             public += labels
             problems += wrong
     page = (pathlib.Path(root) / PAGE).read_text(encoding="utf-8")
-    problems += check(public, promised_targets(page), used)
+    before, promised, after = re.split("<!-- public targets -->|<!-- -->", page, maxsplit=2)
+    pages = [path.read_text(encoding="utf-8") for path in sorted(pathlib.Path(root, "docs").glob("*.md"))
+             if path.name != pathlib.Path(PAGE).name]
+    text = "\n".join([before, after] + pages)
+    problems += check(public, promised_targets(promised), used, text)
     return report(problems, f"{files} files, {len(public)} public targets")
 
 

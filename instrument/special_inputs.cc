@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "baton/base/dtype.h"
+#include "baton/base/number_range.h"
 #include "baton/base/tensor.h"
 #include "baton/relay/runtime/value.h"
 
@@ -22,16 +23,13 @@ template <typename T>
 std::vector<double> SpecialNumbersOf() {
   using Limits = std::numeric_limits<double>;
   double least = Limits::denorm_min();
-  double greatest = Limits::max();
+  const double greatest = FiniteRange(DType::Of<T>())->high;
   if constexpr (std::is_same_v<T, float>) {
     least = std::numeric_limits<float>::denorm_min();
-    greatest = std::numeric_limits<float>::max();
   } else if constexpr (std::is_same_v<T, Float16>) {
     least = 0x1p-24;
-    greatest = 65504;
   } else if constexpr (std::is_same_v<T, BFloat16>) {
     least = 0x1p-133;
-    greatest = 0x1.fep127;
   }
   return {Limits::quiet_NaN(),
           Limits::infinity(),

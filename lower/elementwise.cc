@@ -264,14 +264,6 @@ absl::Status LowerCopy(LoopBuilder& loops) {
   return absl::OkStatus();
 }
 
-template <int kValue>
-absl::Status LowerFilled(LoopBuilder& loops) {
-  const DType dtype = loops.output().dtype();
-  loops.Store(loops.output(),
-              [&](const Indices&) { return Number(dtype, kValue); });
-  return absl::OkStatus();
-}
-
 absl::Status LowerWhere(LoopBuilder& loops) {
   loops.Store(loops.output(), [&](const Indices& at) -> PrimExpr {
     return Select(Convert(DType::Bool(), LoadBroadcast(loops, 0, at)),
@@ -401,8 +393,6 @@ BATON_ROW("cast", LowerConvert);
 BATON_ROW("cast_like", LowerConvert);
 BATON_ROW("reinterpret", LowerReinterpret);
 BATON_ROW("copy", LowerCopy);
-BATON_ROW("zeros_like", LowerFilled<0>);
-BATON_ROW("ones_like", LowerFilled<1>);
 BATON_ROW("where", LowerWhere);
 BATON_ROW("fixed_point_multiply", LowerFixedPointMultiply);
 BATON_ROW("nn.bias_add", LowerBiasAdd);

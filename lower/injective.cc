@@ -723,6 +723,8 @@ BATON_ROW("meshgrid", LowerMeshgrid);
 BATON_ROW("vision.yolo_reorg", LowerYoloReorg);
 BATON_ROW("zeros", LowerFill<0>);
 BATON_ROW("ones", LowerFill<1>);
+BATON_ROW("zeros_like", LowerFill<0>);
+BATON_ROW("ones_like", LowerFill<1>);
 BATON_ROW("full", LowerFull<0>);
 BATON_ROW("full_like", LowerFull<1>);
 BATON_ROW("arange", LowerArange);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -14,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
+#include "baton/base/number_range.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
@@ -75,12 +75,7 @@ PoolFold FoldOf(Mode mode, DType dtype) {
   const DType wide = WideDType(dtype);
   if (!dtype.is_float()) return {wide, Extreme(wide, /*greatest=*/false)};
   // The maximum of no elements is a number.
-  const double lowest = dtype == DType::Float(16)    ? -65504
-                        : dtype == DType::BFloat(16) ? -0x1.fep127
-                        : dtype == DType::Float(64)
-                            ? std::numeric_limits<double>::lowest()
-                            : std::numeric_limits<float>::lowest();
-  return {wide, tir::FloatImm(wide, lowest)};
+  return {wide, tir::FloatImm(wide, FiniteRange(dtype)->low)};
 }
 
 // The value that is stored: the fold, divided by `count` if it is a sum.

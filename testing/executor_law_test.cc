@@ -24,10 +24,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "baton/backend/cpu/executable.h"
+#include "baton/backend/cpu/one_answer_test_util.h"
 #include "baton/base/parallel_for.h"
-#include "baton/base/stable_hash.h"
 #include "baton/base/tensor.h"
 #include "baton/base/tensor_difference.h"
 #include "baton/base/worker_pool.h"
@@ -42,8 +41,6 @@
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/relay/runtime/value_tensors.h"
-#include "baton/runtime/kernels/blocked/kernels.h"
-#include "baton/runtime/kernels/vector_limit.h"
 #include "baton/testing/conformance.h"
 #include "baton/testing/golden.h"
 #include "baton/testing/random_program.h"
@@ -54,7 +51,6 @@
 namespace baton::testing {
 namespace {
 
-using kernels::blocked::Width;
 using relay::Value;
 
 struct Count {
@@ -200,31 +196,6 @@ TEST(ExecutorLawTest, RandomPrograms) {
   EXPECT_GT(count.compared, static_cast<int>(programs) / 4);
 }
 
-uint64_t HashOf(absl::Span<const Tensor> tensors) {
-  StableHash hash(0);
-  for (const Tensor& tensor : tensors) {
-    hash.AddDType(tensor.dtype());
-    for (const int64_t extent : tensor.shape()) {
-      hash.Add(static_cast<uint64_t>(extent));
-    }
-    hash.AddString(
-        {static_cast<const char*>(tensor.data()),
-         static_cast<size_t>(tensor.num_elements() * tensor.dtype().bytes())});
-  }
-  return hash.value();
-}
-
-// A width of the executor's kernels, and of the vectors that the evaluator and
-// the executor's other steps use.
-struct NamedWidth {
-  const char* name;
-  Width width;
-  int bits;
-};
-constexpr NamedWidth kWidths[] = {{"128", Width::k128, 128},
-                                  {"256", Width::k256, 256},
-                                  {"512", Width::k512, 512},
-                                  {"512InHalves", Width::kHalves512, 256}};
 constexpr const char* kModels[] = {
     "testing/onnx_light/light_squeezenet.onnx",
     "testing/onnx_light/light_shufflenet.onnx",
@@ -245,51 +216,21 @@ TEST_P(OneAnswerTest, AsImportedAndOptimized) {
   if (!IsLongTest() && absl::StrContains(path, "onnx_light")) {
     GTEST_SKIP() << "whole networks are part of the long form";
   }
-  if (!kernels::blocked::IsSupported(width.width)) {
-    GTEST_SKIP() << "the processor lacks what kernels for vectors of "
-                 << width.name << " bits need";
-  }
   for (const bool is_optimized : {false, true}) {
     SCOPED_TRACE(is_optimized ? "after onnx,O3" : "as imported");
     BATON_ASSERT_OK_AND_ASSIGN(IRModule module, Imported(path));
     if (is_optimized) {
       BATON_ASSERT_OK_AND_ASSIGN(module, RunNamedPipeline("onnx,O3", module));
     }
-    BATON_ASSERT_OK_AND_ASSIGN(module, relay::InferTypes(module));
-    BATON_ASSERT_OK_AND_ASSIGN(
-        const std::vector<Value> args,
-        relay::RandomInputs(module.Find<relay::Function>("main"), 11,
-                            relay::RandomRange::kMild));
-    // The hash of the evaluator with the widest vectors: one for all widths.
-    BATON_ASSERT_OK_AND_ASSIGN(const Value want,
-                               relay::EvaluateFunction(module, "main", args));
-    const uint64_t hash = HashOf(relay::TensorsOf(want));
-    const kernels::ScopedVectorLimit limit(width.bits);
-    if (!limit.is_met()) GTEST_SKIP() << limit.why_not();
-    BATON_ASSERT_OK_AND_ASSIGN(const Value again,
-                               relay::EvaluateFunction(module, "main", args));
-    EXPECT_EQ(HashOf(relay::TensorsOf(again)), hash) << "the evaluator";
-    std::vector<Tensor> inputs;
-    for (const Value& arg : args) inputs.push_back(arg.tensor());
-    for (const int threads : {1, 2, 3, 16}) {
-      SCOPED_TRACE(absl::StrCat(threads, " threads"));
-      BATON_ASSERT_OK_AND_ASSIGN(
-          const Executable executable,
-          Compile(module, {.max_threads = threads, .width = width.width}));
-      BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
-                                 Session::Create(executable));
-      WorkerPool pool(threads);
-      BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> got,
-                                 session->Run(inputs, &pool));
-      EXPECT_EQ(HashOf(got), hash);
-    }
+    ExpectOneAnswer(module, width, relay::RandomRange::kMild,
+                    /*all_thread_counts=*/true);
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Models, OneAnswerTest,
     ::testing::Combine(::testing::ValuesIn(kModels),
-                       ::testing::ValuesIn(kWidths)),
+                       ::testing::ValuesIn(kNamedWidths)),
     [](const ::testing::TestParamInfo<OneAnswerTest::ParamType>& info) {
       std::string name;
       for (const char c :

@@ -14,7 +14,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/backend/cpu/padded_sizes.h"
 #include "baton/backend/library/compile_model.h"
@@ -172,9 +171,12 @@ absl::Status AddPlanValues(const IRModule& module, TestCase& test_case) {
   for (size_t i = 0; i < test_case.outputs.size(); ++i) {
     const Tensor& want = test_case.outputs[i];
     // Padding may follow.
-    const absl::string_view got =
-        values.outputs[i].bytes().substr(0, want.bytes().size());
-    if (!HaveEqualElements(got, want.bytes(), FloatFormatOf(want.dtype()))) {
+    BATON_ASSIGN_OR_RETURN(const Tensor got,
+                           Tensor::FromBuffer(want.dtype(), want.shape(),
+                                              values.outputs[i].bytes().substr(
+                                                  0, want.bytes().size()),
+                                              /*owner=*/nullptr));
+    if (!HaveSameElements(got, want)) {
       return absl::InternalError(absl::StrCat(
           "output ", i, " of the executor differs from the evaluator's"));
     }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <memory>
@@ -310,23 +309,16 @@ absl::StatusOr<Executable> BoundedExecutable::At(
   return state_->Make(sizes);
 }
 
-void BoundedSession::FreeArena::operator()(std::byte* arena) const {
-  std::free(arena);
-}
-
 absl::StatusOr<std::unique_ptr<BoundedSession>> BoundedSession::Create(
     BoundedExecutable executable) {
   std::unique_ptr<BoundedSession> result(
       new BoundedSession(std::move(executable)));
   result->arena_bytes_ =
       executor::AlignUp(result->executable_.largest().plan().arena_bytes);
-  if (result->arena_bytes_ > 0) {
-    result->arena_.reset(static_cast<std::byte*>(std::aligned_alloc(
-        executor::kAlignment, static_cast<size_t>(result->arena_bytes_))));
-    if (result->arena_ == nullptr) {
-      return absl::ResourceExhaustedError(absl::StrCat(
-          "no memory for an arena of ", result->arena_bytes_, " bytes"));
-    }
+  result->arena_ = executor::MakeArena(result->arena_bytes_);
+  if (result->arena_ == nullptr && result->arena_bytes_ > 0) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "no memory for an arena of ", result->arena_bytes_, " bytes"));
   }
   return result;
 }

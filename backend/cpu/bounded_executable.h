@@ -18,7 +18,6 @@
 #define BATON_BACKEND_CPU_BOUNDED_EXECUTABLE_H_
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -32,6 +31,7 @@
 #include "baton/backend/cpu/dim_bounds.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/ir/module.h"
+#include "baton/runtime/executor/plan_runner.h"
 
 namespace baton {
 
@@ -101,14 +101,11 @@ class BoundedSession {
   int64_t arena_bytes() const { return arena_bytes_; }
 
  private:
-  struct FreeArena {
-    void operator()(std::byte* arena) const;
-  };
   explicit BoundedSession(BoundedExecutable executable)
       : executable_(std::move(executable)) {}
 
   const BoundedExecutable executable_;
-  std::unique_ptr<std::byte, FreeArena> arena_;
+  executor::ArenaMemory arena_;
   int64_t arena_bytes_ = 0;
   std::atomic<bool> is_running_{false};
   std::map<std::vector<int64_t>, std::unique_ptr<Session>> sessions_;

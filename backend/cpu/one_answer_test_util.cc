@@ -41,12 +41,14 @@ uint64_t HashOf(const std::vector<Tensor>& tensors) {
   return hash.value();
 }
 
-absl::StatusOr<OneAnswer> MakeOneAnswer(IRModule module) {
+absl::StatusOr<OneAnswer> MakeOneAnswer(IRModule module,
+                                        relay::RandomRange range) {
   OneAnswer result;
   BATON_ASSIGN_OR_RETURN(result.module, relay::InferTypes(module));
   BATON_ASSIGN_OR_RETURN(
       const std::vector<relay::Value> args,
-      relay::RandomInputs(result.module.Find<relay::Function>("main"), 11));
+      relay::RandomInputs(result.module.Find<relay::Function>("main"), 11,
+                          range));
   for (const relay::Value& arg : args) result.inputs.push_back(arg.tensor());
   BATON_ASSIGN_OR_RETURN(const relay::Value value,
                          relay::EvaluateFunction(result.module, "main", args));
@@ -54,17 +56,19 @@ absl::StatusOr<OneAnswer> MakeOneAnswer(IRModule module) {
   return result;
 }
 
-void ExpectOneAnswer(const IRModule& module, const NamedWidth& width) {
+void ExpectOneAnswer(const IRModule& module, const NamedWidth& width,
+                     relay::RandomRange range, bool all_thread_counts) {
   if (!kernels::blocked::IsSupported(width.width)) {
     GTEST_SKIP() << "the processor lacks what kernels for vectors of "
                  << width.name << " bits need";
   }
-  BATON_ASSERT_OK_AND_ASSIGN(const OneAnswer one, MakeOneAnswer(module));
+  BATON_ASSERT_OK_AND_ASSIGN(const OneAnswer one, MakeOneAnswer(module, range));
   const kernels::ScopedVectorLimit limit(width.bits);
   if (!limit.is_met()) GTEST_SKIP() << limit.why_not();
-  BATON_ASSERT_OK_AND_ASSIGN(const OneAnswer again, MakeOneAnswer(one.module));
+  BATON_ASSERT_OK_AND_ASSIGN(const OneAnswer again,
+                             MakeOneAnswer(one.module, range));
   EXPECT_EQ(again.hash, one.hash) << "the evaluator";
-  const std::vector<int> thread_counts = testing::IsLongTest()
+  const std::vector<int> thread_counts = all_thread_counts
                                              ? std::vector<int>{1, 2, 3, 16}
                                              : std::vector<int>{1, 3};
   for (const int threads : thread_counts) {

@@ -9,7 +9,9 @@
 #include "absl/status/statusor.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/module.h"
+#include "baton/relay/runtime/random_inputs.h"
 #include "baton/runtime/kernels/blocked/kernels.h"
+#include "baton/testing/test_settings.h"
 
 namespace baton {
 
@@ -25,7 +27,8 @@ struct OneAnswer {
 };
 
 // Types a module, and evaluates it. Fails if it cannot be typed or evaluated.
-absl::StatusOr<OneAnswer> MakeOneAnswer(IRModule module);
+absl::StatusOr<OneAnswer> MakeOneAnswer(
+    IRModule module, relay::RandomRange range = relay::RandomRange::kPlain);
 
 // A width of the executor's kernels, and of the vectors that the evaluator and
 // the executor's other steps use, in bits.
@@ -51,8 +54,11 @@ inline constexpr const char* kOneAnswerNetworks[] = {
 
 // Expects that the evaluator and the executor, for several numbers of threads,
 // give one answer at vectors of that width. Skips the test if the processor has
-// no such vectors.
-void ExpectOneAnswer(const IRModule& module, const NamedWidth& width);
+// no such vectors. The numbers of threads are 1, 2, 3 and 16, or only two of
+// them.
+void ExpectOneAnswer(const IRModule& module, const NamedWidth& width,
+                     relay::RandomRange range = relay::RandomRange::kPlain,
+                     bool all_thread_counts = testing::IsLongTest());
 
 }  // namespace baton
 

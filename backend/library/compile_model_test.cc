@@ -337,7 +337,7 @@ TEST(CompileModelTest, RunsTakeALimitedNumberOfThreads) {
             "");
 }
 
-TEST(PlanValuesTest, AnyNanIsEqualToAnyOther) {
+TEST(PlanValuesTest, AnyNanHasTheHashOfAnyOther) {
   // Numbers, of which the last ones are NaN; bytes are those of the machine.
   const auto bytes = [](auto... elements) {
     std::string result;
@@ -371,14 +371,12 @@ TEST(PlanValuesTest, AnyNanIsEqualToAnyOther) {
   };
   for (const auto& one : kCases) {
     const FloatFormat format = FloatFormatOf(one.dtype);
-    EXPECT_TRUE(HaveEqualElements(one.a, one.same, format)) << one.dtype;
     EXPECT_EQ(HashOfBytes(one.a, format), HashOfBytes(one.same, format))
         << one.dtype;
-    EXPECT_FALSE(HaveEqualElements(one.a, one.other, format)) << one.dtype;
     EXPECT_NE(HashOfBytes(one.a, format), HashOfBytes(one.other, format))
         << one.dtype;
   }
-  EXPECT_FALSE(HaveEqualElements("ab", "abc", {}));
+  EXPECT_NE(HashOfBytes("ab", {}), HashOfBytes({"ab", 3}, {}));
 }
 
 TEST(CompileModelTest, TestsCompareWithGivenValues) {

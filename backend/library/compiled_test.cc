@@ -37,7 +37,7 @@ std::string RunInTest(absl::string_view clear, absl::string_view args,
                       "      failed = 1;\n    }\n");
 }
 
-// NextWord(), and with it HaveEqualElements(), of plan_values.cc.
+// NextWord() of plan_values.cc.
 constexpr char kWordsText[] = R"(
 // The next bytes of elements, up to eight. Processors differ in which NaN they
 // compute: each has all bits. `infinity` has the bits of infinity; it is 0 for

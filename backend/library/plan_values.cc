@@ -105,15 +105,6 @@ uint64_t HashOfBytes(absl::string_view bytes, const FloatFormat& format) {
   return hash;
 }
 
-bool HaveEqualElements(absl::string_view a, absl::string_view b,
-                       const FloatFormat& format) {
-  if (a.size() != b.size()) return false;
-  while (!a.empty()) {
-    if (NextWord(a, format) != NextWord(b, format)) return false;
-  }
-  return true;
-}
-
 absl::StatusOr<PlanValues> RunPlan(const IRModule& module,
                                    absl::Span<const Tensor> inputs) {
   CompileOptions options;

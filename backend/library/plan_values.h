@@ -42,10 +42,6 @@ struct PlanValues {
 // generated for a library (NAME_test.cc) has a copy of this function.
 uint64_t HashOfBytes(absl::string_view bytes, const FloatFormat& format);
 
-// True if `a` and `b` are equal but for which NaN they have.
-bool HaveEqualElements(absl::string_view a, absl::string_view b,
-                       const FloatFormat& format);
-
 // Runs the executor's plan for @main, with only kernels that libraries have.
 // `module` is a Relay module after the pipeline `cpu`. Also evaluates each step
 // with the evaluator; the error names the first step whose values differ.

@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/number_range.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
@@ -287,9 +288,8 @@ ValueId OfNarrowType(CallExport& call, absl::string_view op, ValueId x,
   if (dtype.is_bool()) {
     return call.Node("Greater", {x, call.Scalar(0, wide)});
   }
-  const double ends = std::ldexp(1.0, dtype.bits() - (dtype.is_uint() ? 0 : 1));
-  const double low = dtype.is_uint() ? 0 : -ends;
-  const ValueId end = call.Scalar(is_max ? low : ends - 1, wide);
+  const NumberRange range = *FiniteRange(dtype);
+  const ValueId end = call.Scalar(is_max ? range.low : range.high, wide);
   return call.Cast(call.Node(is_max ? "Max" : "Min", {x, end}), wide, dtype);
 }
 

@@ -1,7 +1,6 @@
 // Converters of convolution, pooling, normalization, matrix products.
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -18,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/number_range.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/type.h"
@@ -400,10 +400,9 @@ absl::StatusOr<Expr> MaxPoolIndices(NodeContext& node, const Window& window,
 absl::StatusOr<Outputs> MaxPool(NodeContext& node) {
   const Expr& x = node.Input(0);
   BATON_ASSIGN_OR_RETURN(const DType dtype, ElementTypeOf(x));
-  double least = -std::numeric_limits<double>::infinity();
-  if (!dtype.is_float()) {
-    least = dtype.is_uint() ? 0 : -std::ldexp(1.0, dtype.bits() - 1);
-  }
+  const double least = dtype.is_float()
+                           ? -std::numeric_limits<double>::infinity()
+                           : FiniteRange(dtype)->low;
   BATON_ASSIGN_OR_RETURN(const PaddedWindow padded,
                          ReadPaddedWindow(node, x, {}, least));
   const Window& window = padded.window;

@@ -3,7 +3,6 @@
 #include "baton/relay/op/tensor/reduce.h"
 
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "baton/base/dtype.h"
+#include "baton/base/number_range.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
@@ -182,18 +182,6 @@ absl::StatusOr<Outputs> Reduce(NodeContext& node) {
   return One(Finished(reduction, std::move(x)));
 }
 
-double GreatestFinite(DType dtype) {
-  if (dtype == DType::BFloat(16)) return 0x1.fep127;
-  switch (dtype.bits()) {
-    case 16:
-      return 65504;
-    case 32:
-      return std::numeric_limits<float>::max();
-    default:
-      return std::numeric_limits<double>::max();
-  }
-}
-
 // log(sum(exp(x))): the maximum is taken out, so that nothing overflows; one
 // that is finite, since that of no elements, or of masked ones, is not.
 absl::StatusOr<Outputs> ReduceLogSumExp(NodeContext& node) {
@@ -206,7 +194,7 @@ absl::StatusOr<Outputs> ReduceLogSumExp(NodeContext& node) {
   Expr max = relay::Max(x, kept);
   const DType real = dtype.is_float() ? dtype : DType::Float(64);
   if (dtype.is_float()) {
-    const double most = GreatestFinite(dtype);
+    const double most = FiniteRange(dtype)->high;
     max = relay::Clip(std::move(max), -most, most);
   }
   // Differences of unsigned integers would wrap.

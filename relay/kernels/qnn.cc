@@ -16,6 +16,7 @@
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/number_range.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/op.h"
@@ -73,12 +74,9 @@ std::optional<int> WeightAxis(const CallNode& call) {
 
 // To the nearest number of `dtype`, integers of at most 32 bits.
 absl::StatusOr<Tensor> Narrowed(const Tensor& x, DType dtype) {
-  const int64_t one = 1;
-  const int64_t low = dtype.is_uint() ? 0 : -(one << (dtype.bits() - 1));
-  const int64_t high = (one << (dtype.bits() - (dtype.is_uint() ? 0 : 1))) - 1;
-  BATON_ASSIGN_OR_RETURN(
-      const Tensor limited,
-      kernels::Clip(x, static_cast<double>(low), static_cast<double>(high)));
+  const NumberRange range = *FiniteRange(dtype);
+  BATON_ASSIGN_OR_RETURN(const Tensor limited,
+                         kernels::Clip(x, range.low, range.high));
   return kernels::Cast(limited, dtype);
 }
 

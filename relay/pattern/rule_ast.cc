@@ -102,6 +102,8 @@ std::string NodeText(const RuleNode& node, std::vector<std::string> parts) {
       if (node.has_number) parts.push_back(LiteralText(node));
       if (!node.name.empty()) parts.push_back(absl::StrCat("%", node.name));
       return absl::StrCat("const", ListText(node, std::move(parts)));
+    case RuleNode::Kind::kShape:
+      return absl::StrCat("const(shape(%", node.name, "))");
     case RuleNode::Kind::kVar:
       return absl::StrCat("var(", node.name.empty() ? "" : "%", node.name, ")");
     case RuleNode::Kind::kCall:

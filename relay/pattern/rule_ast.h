@@ -63,6 +63,7 @@ struct RuleNode {
     kAny,        // _
     kNumber,     // 3f
     kConst,      // const(...): `number` or `name` if present
+    kShape,      // const(shape(%name))
     kVar,        // var(...)
     kCall,       // op(...): a call of an operator
     kCallOf,     // operand(...): a call of the first operand

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/status_macros.h"
+#include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
@@ -61,6 +63,23 @@ std::string KindOf(const ExprNode* node) {
     default:
       return "other";
   }
+}
+
+// The shape of `expr` as a constant vector of int32; null if an extent is not
+// known, or is no int32.
+Expr ShapeConstant(const Expr& expr) {
+  const TensorTypeNode* type = expr.defined() ? expr->tensor_type() : nullptr;
+  if (type == nullptr) return {};
+  std::vector<int32_t> extents;
+  for (const Dim& dim : type->shape()) {
+    if (!dim.is_const() || dim.value() > std::numeric_limits<int32_t>::max()) {
+      return {};
+    }
+    extents.push_back(static_cast<int32_t>(dim.value()));
+  }
+  absl::StatusOr<Tensor> shape = Tensor::FromValues<int32_t>(
+      {static_cast<int64_t>(extents.size())}, extents);
+  return shape.ok() ? Expr(Const(*std::move(shape))) : Expr();
 }
 
 // The replacement and the conditions of a rule in text. Immutable.
@@ -205,6 +224,7 @@ class TextRule {
         case RuleNode::Kind::kField:
           part = IsTupleGetItem(operands[0], node.index);
           break;
+        case RuleNode::Kind::kShape:
         case RuleNode::Kind::kFold:
           break;  // in `replace` only
         case RuleNode::Kind::kEither:
@@ -413,6 +433,13 @@ class TextRule {
           built[i] = Const(node.number, type->dtype());
           break;
         }
+        case RuleNode::Kind::kShape:
+          built[i] = ShapeConstant(Named(node.name, match));
+          if (!built[i].defined()) {
+            return match.Decline(
+                absl::StrCat("shape(%", node.name, ") is not known"));
+          }
+          break;
         case RuleNode::Kind::kTuple: {
           std::vector<Expr> fields;
           for (size_t k = 0; k < node.operands.size(); ++k) {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +21,7 @@
 #include "baton/base/dtype.h"
 #include "baton/base/hash_table.h"
 #include "baton/base/near_names.h"
+#include "baton/base/number_range.h"
 #include "baton/base/source.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/diagnostics.h"
@@ -197,6 +197,7 @@ class RuleReader {
     switch (body_->nodes[static_cast<size_t>(node)].kind) {
       case RuleNode::Kind::kNumber:
       case RuleNode::Kind::kConst:
+      case RuleNode::Kind::kShape:
       case RuleNode::Kind::kTuple:
         return false;
       default:
@@ -623,10 +624,7 @@ bool RuleReader::ParseNumber(double* value, DType* dtype, std::string* why) {
   const int width = token.width == 0 ? 32 : token.width;
   if (token.kind == TokenKind::kFloat) {
     *dtype = DType::Float(width);
-    const double max = width == 16   ? 65504.0
-                       : width == 32 ? std::numeric_limits<float>::max()
-                                     : std::numeric_limits<double>::max();
-    if (std::isfinite(*value) && std::abs(*value) > max) {
+    if (std::isfinite(*value) && std::abs(*value) > FiniteRange(*dtype)->high) {
       *why = absl::StrCat("this number does not fit in ", width, " bits");
     }
   } else {
@@ -680,6 +678,22 @@ int RuleReader::ParseWord(int depth) {
            Error(place,
                  absl::StrCat("`", word, "` is allowed in `match` only"));
   };
+  if (word == "const" && !is_match_ && AcceptWord("shape")) {
+    node.kind = RuleNode::Kind::kShape;
+    if (!Expect(TokenKind::kOpenParen)) return -1;
+    if (!AtLocal()) {
+      Expected("a name: `%x`");
+      return -1;
+    }
+    node.name = LocalName();
+    used_.insert(node.name);
+    lexer_.Next();
+    if (!Expect(TokenKind::kCloseParen) || !Expect(TokenKind::kCloseParen)) {
+      return -1;
+    }
+    node.place = From(place.begin);
+    return Add(std::move(node));
+  }
   if (word == "const" || word == "var") {
     const bool is_const = word == "const";
     node.kind = is_const ? RuleNode::Kind::kConst : RuleNode::Kind::kVar;

@@ -34,6 +34,7 @@
 //   const(3)       in `match`: a constant whose elements all equal 3, of any
 //                  shape and element type
 //   const(3, %x)   in `replace`: a scalar 3 of the element type of %x
+//   const(shape(%x))   in `replace`: the shape of %x, a vector of int32
 //   const(%c), const(), var(%v), var()   in `match`: a constant, a variable
 //   if (c) { a } else { b }
 //   let %v = a; b  in `match`, %v is the variable that a let binds; in

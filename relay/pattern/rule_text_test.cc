@@ -1,5 +1,6 @@
 #include "baton/relay/pattern/rule_text.h"
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,12 +12,15 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
+#include "baton/ir/attrs.h"
+#include "baton/ir/op.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/op/builders.h"
+#include "baton/relay/op/tensor/create.h"
 #include "baton/relay/pattern/dataflow_pattern.h"
 #include "baton/relay/pattern/matcher.h"
 #include "baton/relay/pattern/rewrite_rule.h"
@@ -106,7 +110,7 @@ rule @all "Everything there is." {
   }
   replace {
     %y = nn.dense(%v, const(1, %v), units=u, **%t);
-    (%y, %y.0, 1.5f, -7)
+    (%y, %y.0, 1.5f, -7, const(shape(%t)))
   }
   where {
     rank(%v) < 3, shape(%v) != [1, 2], dim(%v, -1) in [1, 2], u <= 8,
@@ -298,6 +302,22 @@ TEST(RuleTextTest, AttributesAreTermsOfTheMatch) {
                        "full(const(0, %x), shape=[3], dtype=dtype(%x))"),
                 {x}, Add(ZerosLike(Var("v", {3})), x),
                 Add(Full(Const(0.0f), {3}, DType::Float(32)), x));
+}
+
+TEST(RuleTextTest, ShapesAreConstants) {
+  const std::string rule = RuleOf(
+      "exp(%x)", "collapse_sum_to(%x, const(shape(%x)), shape=shape(%x))");
+  const Var x("x", {2, 3}), open("o", {2, Dim::Any()});
+  const Expr shape =
+      Const(*Tensor::FromValues<int32_t>({2}, std::vector<int32_t>{2, 3}));
+  ExpectBecomes(
+      rule, {x}, Exp(x),
+      Call(BATON_OP("collapse_sum_to"), {x, shape},
+           Attrs::Make(InitOpAttrs{.shape = std::vector<int64_t>{2, 3}})));
+  ExpectBecomes(rule, {open}, Exp(open), Exp(open));
+  // No int32.
+  const Var wide("w", {int64_t{1} << 31});
+  ExpectBecomes(rule, {wide}, Exp(wide), Exp(wide));
 }
 
 TEST(RuleTextTest, ConstantsAreFolded) {
@@ -567,6 +587,14 @@ TEST(RuleTextTest, MistakesAreFoundWhenTheTextIsRead) {
       {"rule @r; rule @s { match { exp(%x) } replace { %x } }", "expected `{`"},
       {"rule @r { match { fold(%x) } replace { %x } }",
        "`fold` computes a constant in `replace` only"},
+      {"rule @r { match { exp(const(shape(%x))) } replace { %x } }",
+       "expected `)`, found `shape`"},
+      {"rule @r { match { exp(%x) } replace { const(shape(%y)) } }",
+       "%y does not occur in `match`"},
+      {"rule @r { match { exp(%x) } replace { const(shape(3)) } }",
+       "expected a name: `%x`"},
+      {"rule @r { match { exp(%x) } replace { const(shape(%x))(%x) } }",
+       "expected"},
       {"rule @r { match { exp(%x) } replace { fold(%x, %x) } }",
        "`fold` takes one part"},
       {"rule @r { match { squeeze(%x, axis=shape(%x)) } replace { %x } }",

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/number_range.h"
 #include "baton/base/tensor.h"
 #include "baton/ir/attrs.h"
 #include "baton/ir/module.h"
@@ -46,18 +46,9 @@ bool IsZero(const CallNode& /*call*/, const Tensor& value) {
   return value.AtAsDouble(0) == 0;
 }
 
-// The lowest finite value of a type.
-double LowestOf(DType dtype) {
-  if (dtype == DType::Float(16)) return -65504.0;
-  if (dtype == DType::BFloat(16)) return -0x1.FEp127;
-  return VisitDType(dtype, []<typename T>() {
-    return static_cast<double>(std::numeric_limits<T>::lowest());
-  });
-}
-
 // Maximum pools pad with the lowest value of the element type.
 bool IsLowest(const CallNode& /*call*/, const Tensor& value) {
-  return value.AtAsDouble(0) == LowestOf(value.dtype());
+  return value.AtAsDouble(0) == FiniteRange(value.dtype())->low;
 }
 
 // The zero point of the data, with the element type that it has there.

@@ -457,25 +457,8 @@ Expr LetInserter::Close(int scope, Expr body) {
 }
 
 Expr LetInserter::OnDevice(Expr expr, const LetNode* let) {
-  if (devices_.empty() || !devices_.back().defined()) return expr;
-  switch (ExprKindOf(expr)) {
-    case ExprKind::kVar:
-    case ExprKind::kGlobalVar:
-    case ExprKind::kFunction:
-    case ExprKind::kOp:
-    case ExprKind::kConstructor:
-      return expr;  // has its device from elsewhere, or fits any
-    case ExprKind::kConstant:
-    case ExprKind::kCall:
-    case ExprKind::kTuple:
-    case ExprKind::kTupleGetItem:
-    case ExprKind::kLet:
-    case ExprKind::kIf:
-    case ExprKind::kRefCreate:
-    case ExprKind::kRefRead:
-    case ExprKind::kRefWrite:
-    case ExprKind::kMatch:
-      break;
+  if (devices_.empty() || !devices_.back().defined() || !TakesOnDevice(expr)) {
+    return expr;
   }
   const Attrs& outer = devices_.back();
   if (let != nullptr) {

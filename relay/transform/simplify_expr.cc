@@ -14,19 +14,17 @@
 #include "absl/status/statusor.h"
 #include "baton/base/dtype.h"
 #include "baton/base/layout.h"
+#include "baton/base/number_range.h"
 #include "baton/base/tensor.h"
-#include "baton/ir/attrs.h"
 #include "baton/ir/op.h"
 #include "baton/ir/type.h"
 #include "baton/relay/ir/constant.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
-#include "baton/relay/op/tensor/create.h"
 #include "baton/relay/op/tensor/elementwise.h"
 #include "baton/relay/op/tensor/shape.h"
 #include "baton/relay/op/type_relations.h"
 #include "baton/relay/pattern/dataflow_pattern.h"
-#include "baton/relay/pattern/folded.h"
 #include "baton/relay/pattern/matcher.h"
 #include "baton/relay/pattern/rewrite_rule.h"
 #include "baton/relay/pattern/rewriter.h"
@@ -36,19 +34,17 @@
 #include "baton/transform/pass_info.h"
 #include "baton/transform/pass_registry.h"
 
+// simplify_expr.rules has the rules that are text. Those below are C++: their
+// replacement is a computation (transposes_in_a_row, transpose_of_nothing,
+// casts_of_clip, binomial), or the part that matched decides on it
+// (fill_of_broadcast); or their condition depends on the sign of a zero
+// (identity), on infinities (clip_of_nothing), or on which numbers the types of
+// two casts have in common (casts_in_a_row).
 namespace baton::relay {
 namespace {
 
 constexpr char kSimplifyExpr[] = "SimplifyExpr";
 constexpr char kPostAlterOp[] = "SimplifyExprPostAlterOp";
-
-// The extents, if they are all known.
-std::optional<std::vector<int64_t>> StaticShape(const TensorTypeNode* type) {
-  if (type == nullptr) return std::nullopt;
-  const auto dims = ConstDims(type->shape());
-  if (!dims.has_value()) return std::nullopt;
-  return std::vector<int64_t>(dims->begin(), dims->end());
-}
 
 // The element type of a tensor; void for all else.
 DType ElementType(const Expr& expr) {
@@ -70,30 +66,6 @@ std::optional<double> SingleElement(const Expr& expr) {
   }
   return tensor->AtAsDouble(0);
 }
-
-// collapse_sum_to takes the shape as attribute and as argument.
-RewriteRule ConcretizeCollapseSumLike() {
-  const DataflowPattern data = Wildcard("data");
-  return {.name = "concretize_collapse_sum_like",
-          .passes = {kSimplifyExpr},
-          .doc = "sum to the shape that is known.",
-          .pattern = IsOp("collapse_sum_like")(data, Wildcard()),
-          .replace = [=](const PatternMatch& m) -> Expr {
-            std::optional<std::vector<int64_t>> shape =
-                StaticShape(m.root()->tensor_type());
-            if (!shape.has_value()) {
-              return m.Decline("the shape is not known");
-            }
-            const std::vector<int32_t> extents(shape->begin(), shape->end());
-            absl::StatusOr<Tensor> target = Tensor::FromValues<int32_t>(
-                {static_cast<int64_t>(extents.size())}, extents);
-            if (!target.ok()) return {};
-            return Call(BATON_OP("collapse_sum_to"),
-                        {m[data], Const(*std::move(target))},
-                        Attrs::Make(InitOpAttrs{.shape = *std::move(shape)}));
-          }};
-}
-BATON_REGISTER_RULE(ConcretizeCollapseSumLike);
 
 // Returns whether the one element of the constant `expr` is a zero with a minus
 // sign.
@@ -187,26 +159,6 @@ RewriteRule FillOfBroadcast() {
       }};
 }
 BATON_REGISTER_RULE(FillOfBroadcast);
-
-RewriteRule MergeConstants() {
-  const DataflowPattern x = Wildcard("x");
-  const DataflowPattern c1 = IsConstant(), c2 = IsConstant();
-  return {.name = "constants_in_a_row",
-          .passes = {kSimplifyExpr},
-          .doc = "x * c1 * c2 is x * (c1 * c2), and so for sums.",
-          .pattern = (x * c1 * c2) | (x + c1 + c2),
-          .replace = [=](const PatternMatch& m) -> Expr {
-            if (m[x].Is<ConstantNode>()) return m.Decline("all is constant");
-            const Expr op = m.root().As<CallNode>()->op();
-            Expr folded = FoldedInRange(Call(op, {m[c1], m[c2]}));
-            if (!folded.defined()) {
-              return m.Decline("the constant would lose numbers");
-            }
-            return Call(op, {m[x], std::move(folded)});
-          },
-          .promise = {.exact = false, .rtol = 1e-5, .atol = 1e-5}};
-}
-BATON_REGISTER_RULE(MergeConstants);
 
 // p and q of a * (x + p * y) * (x + q * y).
 struct Factors {
@@ -486,37 +438,6 @@ RewriteRule MergeCasts() {
 }
 BATON_REGISTER_RULE(MergeCasts);
 
-// The finite numbers that an element type can hold.
-struct NumberRange {
-  double low;
-  double high;
-
-  bool Contains(const NumberRange& other) const {
-    return low <= other.low && other.high <= high;
-  }
-  double largest() const { return std::max(std::abs(low), std::abs(high)); }
-};
-std::optional<NumberRange> RangeOf(DType dtype) {
-  if (dtype.is_int()) {
-    const double high = std::ldexp(1.0, dtype.bits() - 1);
-    return NumberRange{-high, high - 1};
-  }
-  if (dtype.is_uint()) {
-    return NumberRange{0, std::ldexp(1.0, dtype.bits()) - 1};
-  }
-  double high = 0;
-  if (dtype == DType::Float(16)) {
-    high = 65504;
-  } else if (dtype == DType::Float(32) || dtype == DType::BFloat(16)) {
-    high = FLT_MAX;
-  } else if (dtype == DType::Float(64)) {
-    high = DBL_MAX;
-  } else {
-    return std::nullopt;
-  }
-  return NumberRange{-high, high};
-}
-
 RewriteRule RemoveCastsOfClip() {
   return {.name = "casts_of_clip",
           .passes = {kSimplifyExpr, kPostAlterOp},
@@ -552,14 +473,15 @@ RewriteRule RemoveCastsOfClip() {
             bool truncates = false;
             for (size_t i = casts.size(); i-- > 0;) {
               const DType dtype = casts[i];
-              const std::optional<NumberRange> holds = RangeOf(dtype);
+              const std::optional<NumberRange> holds = FiniteRange(dtype);
               const bool fits = holds.has_value() && holds->Contains(range);
               // After a float that rounds, some cast may make other integers.
               const bool keeps =
                   dtype.is_integral() || KeepsValues(before, dtype) ||
                   before == dtype ||
                   (before.is_integral() &&
-                   range.largest() <= std::ldexp(1.0, ExactBits(dtype)));
+                   std::max(std::abs(range.low), std::abs(range.high)) <=
+                       std::ldexp(1.0, ExactBits(dtype)));
               if (fits &&
                   (keeps || last_integral > static_cast<std::ptrdiff_t>(i))) {
                 truncates |= dtype.is_integral();
@@ -610,7 +532,7 @@ RewriteRule RemoveClip(bool keeps_infinities) {
           return m.Decline("a clip of a quantized operator stays");
         }
         const auto* attrs = m.root().As<CallNode>()->attrs_as<ClipAttrs>();
-        std::optional<NumberRange> holds = RangeOf(ElementType(m.root()));
+        std::optional<NumberRange> holds = FiniteRange(ElementType(m.root()));
         if (keeps_infinities && ElementType(m.root()).is_float()) {
           constexpr double kInfinity = std::numeric_limits<double>::infinity();
           holds = NumberRange{-kInfinity, kInfinity};

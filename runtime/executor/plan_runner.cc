@@ -97,25 +97,23 @@ struct Loop {
 
 }  // namespace
 
-void PlanRunner::FreeArena::operator()(std::byte* arena) const {
-  std::free(arena);
+void FreeArena::operator()(std::byte* arena) const { std::free(arena); }
+
+ArenaMemory MakeArena(int64_t bytes) {
+  if (bytes == 0) return nullptr;
+  const bool is_large = bytes >= 2 * kHugePageBytes;
+  const int64_t alignment = is_large ? kHugePageBytes : kAlignment;
+  const auto size = static_cast<size_t>(AlignUp(bytes));
+  void* memory = nullptr;
+  if (posix_memalign(&memory, static_cast<size_t>(alignment), size) != 0) {
+    return nullptr;
+  }
+  if (is_large) AdviseWholePages(memory, size, MADV_HUGEPAGE);
+  return ArenaMemory(static_cast<std::byte*>(memory));
 }
 
-PlanRunner::PlanRunner(const Plan& plan) : plan_(plan) {
-  if (plan.arena_bytes > 0) {
-    const bool is_large = plan.arena_bytes >= 2 * kHugePageBytes;
-    const int64_t alignment = is_large ? kHugePageBytes : kAlignment;
-    const int64_t bytes = AlignUp(plan.arena_bytes);
-    void* memory = nullptr;
-    if (posix_memalign(&memory, static_cast<size_t>(alignment),
-                       static_cast<size_t>(bytes)) == 0) {
-      owned_.reset(static_cast<std::byte*>(memory));
-      if (is_large) {
-        AdviseWholePages(memory, static_cast<size_t>(bytes), MADV_HUGEPAGE);
-      }
-    }
-  }
-  arena_ = owned_.get();
+PlanRunner::PlanRunner(const Plan& plan)
+    : plan_(plan), owned_(MakeArena(plan.arena_bytes)), arena_(owned_.get()) {
   if (ok()) SetAddresses();
 }
 

@@ -15,6 +15,15 @@
 
 namespace baton::executor {
 
+struct FreeArena {
+  void operator()(std::byte* arena) const;
+};
+using ArenaMemory = std::unique_ptr<std::byte, FreeArena>;
+
+// Memory of `bytes` bytes, rounded up and aligned to kAlignment; in huge pages
+// if it is large. Null if there is no memory, or if `bytes` is 0.
+ArenaMemory MakeArena(int64_t bytes);
+
 // An arena and the addresses of all operands in it. The plan must outlive the
 // runner. One thread at a time may call Run.
 class PlanRunner {
@@ -54,14 +63,11 @@ class PlanRunner {
     bool is_output;
     int64_t offset;
   };
-  struct FreeArena {
-    void operator()(std::byte* arena) const;
-  };
 
   void SetAddresses();
 
   const Plan& plan_;
-  std::unique_ptr<std::byte, FreeArena> owned_;
+  ArenaMemory owned_;
   std::byte* arena_ = nullptr;
   std::vector<void*> addresses_;   // of operands
   std::vector<void*> workspaces_;  // of steps

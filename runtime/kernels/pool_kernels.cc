@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "baton/base/dtype.h"
+#include "baton/base/number_range.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/convert.h"
@@ -78,13 +79,6 @@ struct View {
   // the type of the data, which may be narrower than the one computed with.
   double lowest;
 };
-
-double Lowest(DType dtype) {
-  if (dtype == DType::Float(16)) return -65504;
-  if (dtype == DType::BFloat(16)) return -0x1.fep127;
-  return dtype == DType::Float(64) ? std::numeric_limits<double>::lowest()
-                                   : std::numeric_limits<float>::lowest();
-}
 
 // Averages of integers are summed in 64 bits, averages of floats in double.
 template <typename T, Mode kMode>
@@ -340,7 +334,7 @@ absl::StatusOr<Tensor> Run(absl::string_view name, Mode mode, const Tensor& x,
 
 View MakeView(const Tensor& x, const SpatialDims& dims) {
   View view;
-  view.lowest = Lowest(x.dtype());
+  view.lowest = FiniteRange(x.dtype())->low;
   view.outer = internal::Product(x.shape().subspan(0, dims.first));
   view.inner = internal::Product(x.shape().subspan(dims.first + dims.count));
   const std::array<Window*, 3> windows = {&view.d, &view.h, &view.w};

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "baton/base/number_range.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/runtime/kernels/internal/convert.h"
@@ -84,9 +85,9 @@ absl::StatusOr<Range> RangeOf(absl::string_view kernel, DType dtype) {
   if (!dtype.is_integral() || dtype.is_bool() || dtype.bits() > 32) {
     return internal::UnsupportedDType(kernel, dtype);
   }
-  const int64_t one = 1;
-  if (dtype.is_uint()) return Range{0, (one << dtype.bits()) - 1};
-  return Range{-(one << (dtype.bits() - 1)), (one << (dtype.bits() - 1)) - 1};
+  const NumberRange range = *FiniteRange(dtype);
+  return Range{static_cast<int64_t>(range.low),
+               static_cast<int64_t>(range.high)};
 }
 
 absl::StatusOr<MutableTensor> Int64Like(const Tensor& x) {

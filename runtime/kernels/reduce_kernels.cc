@@ -505,21 +505,6 @@ absl::StatusOr<Tensor> Spread(absl::string_view name, const Tensor& x,
   });
 }
 
-float LogSumExpOf(const float* x, int64_t n) {
-  float max;
-  double sum;
-  internal::RunLoop([x, n, &max, &sum]() BATON_LOOP {
-    const float largest = internal::LargestOf(x, n);
-    max = largest;
-    sum = internal::SumOf(n, [x, largest](int64_t i) BATON_LOOP {
-      return static_cast<double>(internal::Exp(x[i] - largest));
-    });
-  });
-  // Infinite (or NaN) already: the differences were NaN.
-  if (!std::isfinite(max)) return max;
-  return static_cast<float>(static_cast<double>(max) + std::log(sum));
-}
-
 // Computes for each of `outer` rows of `extent` bytes that represent bools
 // whether it has one that is true (or false); stops at the first.
 void AnyIs(bool wanted, const uint8_t* x, int64_t outer, int64_t extent,
@@ -800,34 +785,6 @@ absl::StatusOr<Tensor> Variance(const Tensor& x, const ReduceParams& params,
 absl::StatusOr<Tensor> Std(const Tensor& x, const ReduceParams& params,
                            bool unbiased) {
   return Spread("std", x, params, unbiased, /*root=*/true);
-}
-
-absl::StatusOr<Tensor> LogSumExp(const Tensor& x, const ReduceParams& params) {
-  BATON_ASSIGN_OR_RETURN(const Plan plan, MakePlan("logsumexp", x, params));
-  const int64_t n = plan.extent;
-  if (plan.x.dtype() == DType::Float(32) && plan.inner == 1) {
-    BATON_ASSIGN_OR_RETURN(
-        MutableTensor result,
-        MutableTensor::Uninitialized(plan.x.dtype(), plan.shape));
-    const float* from = plan.x.span<float>().data();
-    for (float& y : result.span<float>()) {
-      y = LogSumExpOf(from, n);
-      from += n;
-    }
-    return internal::Convert("logsumexp", std::move(result).Freeze(),
-                             x.dtype());
-  }
-  return ReduceGroups("logsumexp", x, plan, [n](const auto& at) {
-    double max = -std::numeric_limits<double>::infinity();
-    for (int64_t i = 0; i < n; ++i) {
-      if (at(i) > max || std::isnan(at(i))) max = at(i);
-    }
-    // Infinite (or NaN) already: the differences below would be NaN.
-    if (!std::isfinite(max)) return max;
-    double sum = 0;
-    for (int64_t i = 0; i < n; ++i) sum += std::exp(at(i) - max);
-    return max + std::log(sum);
-  });
 }
 
 absl::StatusOr<Tensor> All(const Tensor& x, const ReduceParams& params) {

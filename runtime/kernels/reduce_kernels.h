@@ -57,8 +57,6 @@ absl::StatusOr<Tensor> Variance(const Tensor& x, const ReduceParams& params,
                                 bool unbiased = false);
 absl::StatusOr<Tensor> Std(const Tensor& x, const ReduceParams& params,
                            bool unbiased = false);
-// The logarithm of the sum of the exponentials, without overflow.
-absl::StatusOr<Tensor> LogSumExp(const Tensor& x, const ReduceParams& params);
 
 // Bool.
 absl::StatusOr<Tensor> All(const Tensor& x, const ReduceParams& params);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "baton/base/deep_stack.h"
+#include "baton/base/number_range.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/error_at.h"
 #include "baton/ir/node_map.h"
@@ -291,14 +293,10 @@ bool MatchReducer(const CommReducer& reducer, Reduction& reduction) {
 }
 
 double GreatestFloat(DType dtype) {
-  if (dtype.bits() == 64) return std::numeric_limits<double>::max();
-  if (dtype.bits() == 32) {
-    return static_cast<double>(std::numeric_limits<float>::max());
-  }
-  if (dtype.code() == DType::Code::kBFloat) return 3.38953138925153547e38;
   if (dtype == kE4M3Float8) return 448.0;
   if (dtype == kE5M2Float8) return 57344.0;
-  return 65504.0;
+  const std::optional<NumberRange> range = FiniteRange(dtype);
+  return range.has_value() ? range->high : 65504.0;
 }
 
 bool IsFloating(DType dtype) {

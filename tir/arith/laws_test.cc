@@ -1,7 +1,6 @@
 // Laws of the analyzer on random expressions: simplified expressions have the
 // same values, and bounds and sets have all values.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -17,6 +16,7 @@
 #include "baton/tir/arith/iter_map.h"
 #include "baton/tir/arith/pattern.h"
 #include "baton/tir/arith/var_map.h"
+#include "baton/tir/arith/wide_binary.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/script_printer.h"
@@ -26,58 +26,6 @@ namespace baton::tir {
 namespace {
 
 using Values = VarMap<int64_t>;
-
-// Holds sums and products that are out of the range of their type.
-using Wide = __int128;
-
-// nullopt for a division by zero, and out of the range of 128 bits.
-std::optional<Wide> WideBinary(BinaryOp op, Wide a, Wide b) {
-  Wide value = 0;
-  switch (op) {
-    case BinaryOp::kAdd:
-      if (__builtin_add_overflow(a, b, &value)) return std::nullopt;
-      return value;
-    case BinaryOp::kSub:
-      if (__builtin_sub_overflow(a, b, &value)) return std::nullopt;
-      return value;
-    case BinaryOp::kMul:
-      if (__builtin_mul_overflow(a, b, &value)) return std::nullopt;
-      return value;
-    case BinaryOp::kDiv:
-      if (b == 0) return std::nullopt;
-      return a / b;
-    case BinaryOp::kMod:
-      if (b == 0) return std::nullopt;
-      return a % b;
-    case BinaryOp::kFloorDiv:
-      if (b == 0) return std::nullopt;
-      return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
-    case BinaryOp::kFloorMod:
-      if (b == 0) return std::nullopt;
-      return a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
-    case BinaryOp::kMin:
-      return std::min(a, b);
-    case BinaryOp::kMax:
-      return std::max(a, b);
-    case BinaryOp::kEQ:
-      return a == b;
-    case BinaryOp::kNE:
-      return a != b;
-    case BinaryOp::kLT:
-      return a < b;
-    case BinaryOp::kLE:
-      return a <= b;
-    case BinaryOp::kGT:
-      return a > b;
-    case BinaryOp::kGE:
-      return a >= b;
-    case BinaryOp::kAnd:
-      return a != 0 && b != 0;
-    case BinaryOp::kOr:
-      return a != 0 || b != 0;
-  }
-  return std::nullopt;
-}
 
 bool IsInRange(Wide value, DType dtype) {
   const Wide end = Wide{1} << (dtype.bits() - 1);

@@ -20,6 +20,7 @@
 #include "baton/tir/arith/linear_equations.h"
 #include "baton/tir/arith/pattern.h"
 #include "baton/tir/arith/var_map.h"
+#include "baton/tir/arith/wide_binary.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
 #include "baton/tir/ir/functor.h"
@@ -31,7 +32,6 @@ namespace baton::tir {
 namespace {
 
 // Holds the integers of all types, and sums and products of them.
-using Wide = __int128;
 using Values = VarMap<Wide>;
 
 Wide LeastOf(DType dtype) {
@@ -47,54 +47,6 @@ Wide Wrapped(Wide value, DType dtype) {
   const Wide size = Wide{1} << dtype.bits();
   const Wide rest = (value - LeastOf(dtype)) % size;
   return (rest < 0 ? rest + size : rest) + LeastOf(dtype);
-}
-
-std::optional<Wide> Computed(BinaryOp op, Wide a, Wide b) {
-  Wide value = 0;
-  switch (op) {
-    case BinaryOp::kAdd:
-      if (__builtin_add_overflow(a, b, &value)) return std::nullopt;
-      return value;
-    case BinaryOp::kSub:
-      if (__builtin_sub_overflow(a, b, &value)) return std::nullopt;
-      return value;
-    case BinaryOp::kMul:
-      if (__builtin_mul_overflow(a, b, &value)) return std::nullopt;
-      return value;
-    case BinaryOp::kDiv:
-      if (b == 0) return std::nullopt;
-      return a / b;
-    case BinaryOp::kMod:
-      if (b == 0) return std::nullopt;
-      return a % b;
-    case BinaryOp::kFloorDiv:
-      if (b == 0) return std::nullopt;
-      return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
-    case BinaryOp::kFloorMod:
-      if (b == 0) return std::nullopt;
-      return a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
-    case BinaryOp::kMin:
-      return std::min(a, b);
-    case BinaryOp::kMax:
-      return std::max(a, b);
-    case BinaryOp::kEQ:
-      return a == b;
-    case BinaryOp::kNE:
-      return a != b;
-    case BinaryOp::kLT:
-      return a < b;
-    case BinaryOp::kLE:
-      return a <= b;
-    case BinaryOp::kGT:
-      return a > b;
-    case BinaryOp::kGE:
-      return a >= b;
-    case BinaryOp::kAnd:
-      return a != 0 && b != 0;
-    case BinaryOp::kOr:
-      return a != 0 || b != 0;
-  }
-  return std::nullopt;
 }
 
 // The value; nullopt where it is not defined: by division by zero, and, if
@@ -159,7 +111,7 @@ std::optional<Wide> Evaluate(const PrimExpr& e, const Values& values,
   const std::optional<Wide> a = Evaluate(binary->a(), values, in_range);
   const std::optional<Wide> b = Evaluate(binary->b(), values, in_range);
   if (!a.has_value() || !b.has_value()) return std::nullopt;
-  return result(Computed(binary->op(), *a, *b));
+  return result(WideBinary(binary->op(), *a, *b));
 }
 
 std::string Text(Wide value) {
@@ -581,8 +533,8 @@ TEST_P(TypeLaws, LinearEquationsKeepValues) {
         Wide sum = *Evaluate(factors.back(), values, false);
         for (size_t v = 0; v < vars.size(); ++v) {
           const std::optional<Wide> product =
-              Computed(BinaryOp::kMul, *Evaluate(factors[v], values, false),
-                       *values.Find(vars[v]));
+              WideBinary(BinaryOp::kMul, *Evaluate(factors[v], values, false),
+                         *values.Find(vars[v]));
           ASSERT_TRUE(product.has_value());
           sum += *product;
         }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -982,13 +983,9 @@ class FunctionWriter final : private StatementWriter {
     if (name == "likely" && args.size() == 1) return Emit(args[0]);
     if (name == "assume") return {"true", Binding::kPrimary, {1, 1}};
     if (name == "large_uint_imm" && args.size() == 2) {
-      const auto* low = args[0].As<IntImmNode>();
-      const auto* high = args[1].As<IntImmNode>();
-      if (low == nullptr || high == nullptr) return Refuse(node, "this number");
-      return Integer(
-          node->dtype(),
-          static_cast<int64_t>((static_cast<uint64_t>(high->value()) << 32) |
-                               static_cast<uint64_t>(low->value())));
+      const std::optional<int64_t> value = LargeUInt(*node);
+      if (!value.has_value()) return Refuse(node, "this number");
+      return Integer(node->dtype(), *value);
     }
     if (name == "reinterpret" && args.size() == 1) {
       return EmitReinterpret(node);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +59,14 @@ Interval RangeOf(DType dtype) {
   if (dtype.bits() >= 64) return {};
   const int64_t half = int64_t{1} << (dtype.bits() - 1);
   return {-half, half - 1};
+}
+
+std::optional<int64_t> LargeUInt(const CallNode& call) {
+  const auto* low = call.args()[0].As<IntImmNode>();
+  const auto* high = call.args()[1].As<IntImmNode>();
+  if (low == nullptr || high == nullptr) return std::nullopt;
+  return static_cast<int64_t>((static_cast<uint64_t>(high->value()) << 32) |
+                              static_cast<uint64_t>(low->value()));
 }
 
 Interval RangeOf(const VarNode* var) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -86,6 +87,9 @@ struct Interval {
 Interval RangeOf(DType dtype);
 // The values of a parameter: extents are not negative.
 Interval RangeOf(const VarNode* var);
+// The number of a call of large_uint_imm, which has constant halves; nullopt if
+// it has others.
+std::optional<int64_t> LargeUInt(const CallNode& call);
 // The values of the variable of a loop.
 Interval RangeOfLoop(Interval min, Interval end);
 

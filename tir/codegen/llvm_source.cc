@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -935,13 +936,9 @@ class FunctionWriter final : private StatementWriter {
     if (name == "likely" && args.size() == 1) return Emit(args[0]);
     if (name == "assume") return Integer(DType::Bool(), 1);
     if (name == "large_uint_imm" && args.size() == 2) {
-      const auto* low = args[0].As<IntImmNode>();
-      const auto* high = args[1].As<IntImmNode>();
-      if (low == nullptr || high == nullptr) return Refuse(node, "this number");
-      return Integer(
-          node->dtype(),
-          static_cast<int64_t>((static_cast<uint64_t>(high->value()) << 32) |
-                               static_cast<uint64_t>(low->value())));
+      const std::optional<int64_t> value = LargeUInt(*node);
+      if (!value.has_value()) return Refuse(node, "this number");
+      return Integer(node->dtype(), *value);
     }
     if (name == "reinterpret" && args.size() == 1) {
       return EmitReinterpret(node);

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "absl/strings/strip.h"
 #include "baton/base/dtype.h"
 #include "baton/base/near_names.h"
+#include "baton/base/number_range.h"
 #include "baton/ir/op.h"
 #include "baton/tir/ir/expr.h"
 #include "baton/tir/ir/fold.h"
@@ -92,20 +94,13 @@ constexpr Removed kRemoved[] = {
 // The largest or smallest value of a type; null if there is none that is a
 // constant.
 PrimExpr Limit(DType dtype, bool largest) {
+  if (dtype.lanes() != 1 || dtype == DType::BFloat(16)) return {};
   if (dtype.is_float()) {
-    double value = 0;
-    if (dtype == DType::Float(64)) {
-      value = std::numeric_limits<double>::max();
-    } else if (dtype == DType::Float(32)) {
-      value = std::numeric_limits<float>::max();
-    } else if (dtype == DType::Float(16)) {
-      value = 65504;
-    } else {
-      return {};
-    }
-    return FloatImm(dtype, largest ? value : -value);
+    const std::optional<NumberRange> range = FiniteRange(dtype);
+    if (!range.has_value()) return {};
+    return FloatImm(dtype, largest ? range->high : range->low);
   }
-  if (!dtype.is_integral() || dtype.lanes() != 1) return {};
+  if (!dtype.is_integral()) return {};
   const int bits = dtype.bits();
   if (!dtype.is_int()) {
     if (!largest) return IntImm(dtype, 0);

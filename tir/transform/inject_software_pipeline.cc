@@ -23,6 +23,7 @@
 #include "baton/ir/span.h"
 #include "baton/ir/structural_equal.h"
 #include "baton/tir/analysis/access_region.h"
+#include "baton/tir/analysis/conditional_bounds.h"
 #include "baton/tir/analysis/tensor_core_fragments.h"
 #include "baton/tir/arith/analyzer.h"
 #include "baton/tir/arith/int_set.h"
@@ -56,12 +57,6 @@ PrimExpr Product(absl::Span<const PrimExpr> factors) {
   PrimExpr result = Int(1);
   for (const PrimExpr& factor : factors) result = Mul(result, factor);
   return result;
-}
-PrimExpr Negation(const PrimExpr& condition) {
-  if (const auto* imm = condition.As<IntImmNode>()) {
-    return IntImm::Bool(imm->value() == 0);
-  }
-  return Not(condition);
 }
 
 Stmt Realize(const Block& block, PrimExpr predicate = IntImm::Bool(true)) {
@@ -431,7 +426,7 @@ class PipelineBuilder {
           BinaryOp::kAnd,
           analyzer_.Simplify(MakeBinary(BinaryOp::kLE, loop_->min(), skewed)),
           Less(skewed, Add(loop_->min(), loop_->extent())));
-      if (analyzer_.CanProve(Negation(inbound))) continue;
+      if (analyzer_.CanProve(Negated(inbound))) continue;
       VersionRewriter rewriter(buffers_, versions_, loop_, max_stage_ != 1,
                                fragments_);
       Stmt rewritten = rewriter.Rewrite(part.block);

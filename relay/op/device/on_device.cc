@@ -33,23 +33,14 @@ bool IsFixedOnDevice(const CallNode* on_device) {
   return attrs != nullptr && attrs->constrain_body && attrs->constrain_result;
 }
 
-Expr OnDeviceLike(const CallNode* on_device, const Expr& expr) {
-  return OnDevice(expr, on_device->attrs());
-}
-
-Expr OnDevice(const Expr& expr, const Attrs& given) {
-  const auto* outer = given.As<OnDeviceAttrs>();
-  if (outer == nullptr ||
-      (!outer->constrain_result && !outer->constrain_body)) {
-    return expr;
-  }
+bool TakesOnDevice(const Expr& expr) {
   switch (ExprKindOf(expr)) {
     case ExprKind::kOp:
     case ExprKind::kConstructor:
     case ExprKind::kGlobalVar:
     case ExprKind::kVar:
     case ExprKind::kFunction:
-      return expr;
+      return false;
     case ExprKind::kConstant:
     case ExprKind::kCall:
     case ExprKind::kTuple:
@@ -60,8 +51,22 @@ Expr OnDevice(const Expr& expr, const Attrs& given) {
     case ExprKind::kRefRead:
     case ExprKind::kRefWrite:
     case ExprKind::kMatch:
-      break;
+      return true;
   }
+  return false;
+}
+
+Expr OnDeviceLike(const CallNode* on_device, const Expr& expr) {
+  return OnDevice(expr, on_device->attrs());
+}
+
+Expr OnDevice(const Expr& expr, const Attrs& given) {
+  const auto* outer = given.As<OnDeviceAttrs>();
+  if (outer == nullptr ||
+      (!outer->constrain_result && !outer->constrain_body)) {
+    return expr;
+  }
+  if (!TakesOnDevice(expr)) return expr;
   const CallNode* call = AsOnDevice(expr);
   const auto* inner =
       call == nullptr ? nullptr : call->attrs_as<OnDeviceAttrs>();

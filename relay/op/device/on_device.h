@@ -24,9 +24,13 @@ const Expr& IgnoringOnDevice(const Expr& expr);
 bool IsNormalOnDevice(const CallNode* on_device);
 bool IsFixedOnDevice(const CallNode* on_device);
 
+// True for expressions that annotations can enclose; false for those whose
+// device is determined otherwise: variables, functions and operators.
+bool TakesOnDevice(const Expr& expr);
+
 // Annotates `expr` as the call `on_device` annotates its argument. An
-// expression whose device is determined otherwise (a variable, function or
-// operator) gets no annotation, and two annotations become one.
+// expression that is no TakesOnDevice() gets none, and two annotations become
+// one.
 Expr OnDeviceLike(const CallNode* on_device, const Expr& expr);
 // As OnDeviceLike, with the attributes of an annotation. An annotation has the
 // type of its argument.

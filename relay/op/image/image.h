@@ -3,6 +3,7 @@
 #ifndef BATON_RELAY_OP_IMAGE_IMAGE_H_
 #define BATON_RELAY_OP_IMAGE_IMAGE_H_
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,34 +11,16 @@
 #include "baton/base/dtype.h"
 #include "baton/base/fields.h"
 #include "baton/ir/type.h"
+#include "baton/relay/op/nn/spatial_axes.h"
 
 namespace baton::relay {
 
-// The fields of the attributes A of image.resize1d, 2d and 3d.
-template <typename A, typename V>
-void VisitResizeFields(V& v) {
-  v("size", &A::size, "Spatial size of the result.");
-  v("roi", &A::roi, "The region of interest.");
-  v("layout", &A::layout, "Layout of the data.");
-  v("method", &A::method, "nearest_neighbor, linear or cubic.");
-  v("coordinate_transformation_mode", &A::coordinate_transformation_mode,
-    "The mapping of coordinates: half_pixel, align_corners or asymmetric.");
-  v("rounding_method", &A::rounding_method,
-    "The rounding of nearest_neighbor: round, floor, ceil or "
-    "round_prefer_ceil.");
-  v("cubic_alpha", &A::cubic_alpha, "Coefficient of the cubic spline.");
-  v("cubic_exclude", &A::cubic_exclude,
-    "Whether weights outside of the image are dropped.");
-  v("extrapolation_value", &A::extrapolation_value,
-    "The value outside of the image.");
-  v("out_dtype", &A::out_dtype,
-    "Element type of the result; that of the data if unset.");
-}
-
-struct Resize1DAttrs {
+// The attributes of image.resize1d, 2d and 3d.
+template <int kAxes>
+struct ResizeNDAttrs {
   OptionalDims size = OptionalDims(std::nullopt);
   std::optional<std::vector<double>> roi;
-  std::string layout = "NCW";
+  std::string layout = WithSpatialAxes<kAxes>("NC");
   std::string method = "linear";
   std::string coordinate_transformation_mode = "half_pixel";
   std::string rounding_method = "round";
@@ -46,50 +29,34 @@ struct Resize1DAttrs {
   double extrapolation_value = 0.0;
   DType out_dtype;
 
-  static constexpr char kTypeKey[] = "relay.attrs.Resize1DAttrs";
+  static constexpr const char* kTypeKey =
+      std::array{"relay.attrs.Resize1DAttrs", "relay.attrs.Resize2DAttrs",
+                 "relay.attrs.Resize3DAttrs"}[kAxes - 1];
   template <typename V>
   static void VisitFields(V& v) {
-    VisitResizeFields<Resize1DAttrs>(v);
+    v("size", &ResizeNDAttrs::size, "Spatial size of the result.");
+    v("roi", &ResizeNDAttrs::roi, "The region of interest.");
+    v("layout", &ResizeNDAttrs::layout, "Layout of the data.");
+    v("method", &ResizeNDAttrs::method, "nearest_neighbor, linear or cubic.");
+    v("coordinate_transformation_mode",
+      &ResizeNDAttrs::coordinate_transformation_mode,
+      "The mapping of coordinates: half_pixel, align_corners or asymmetric.");
+    v("rounding_method", &ResizeNDAttrs::rounding_method,
+      "The rounding of nearest_neighbor: round, floor, ceil or "
+      "round_prefer_ceil.");
+    v("cubic_alpha", &ResizeNDAttrs::cubic_alpha,
+      "Coefficient of the cubic spline.");
+    v("cubic_exclude", &ResizeNDAttrs::cubic_exclude,
+      "Whether weights outside of the image are dropped.");
+    v("extrapolation_value", &ResizeNDAttrs::extrapolation_value,
+      "The value outside of the image.");
+    v("out_dtype", &ResizeNDAttrs::out_dtype,
+      "Element type of the result; that of the data if unset.");
   }
 };
-
-struct Resize2DAttrs {
-  OptionalDims size = OptionalDims(std::nullopt);
-  std::optional<std::vector<double>> roi;
-  std::string layout = "NCHW";
-  std::string method = "linear";
-  std::string coordinate_transformation_mode = "half_pixel";
-  std::string rounding_method = "round";
-  double cubic_alpha = -0.5;
-  int cubic_exclude = 0;
-  double extrapolation_value = 0.0;
-  DType out_dtype;
-
-  static constexpr char kTypeKey[] = "relay.attrs.Resize2DAttrs";
-  template <typename V>
-  static void VisitFields(V& v) {
-    VisitResizeFields<Resize2DAttrs>(v);
-  }
-};
-
-struct Resize3DAttrs {
-  OptionalDims size = OptionalDims(std::nullopt);
-  std::optional<std::vector<double>> roi;
-  std::string layout = "NCDHW";
-  std::string method = "linear";
-  std::string coordinate_transformation_mode = "half_pixel";
-  std::string rounding_method = "round";
-  double cubic_alpha = -0.5;
-  int cubic_exclude = 0;
-  double extrapolation_value = 0.0;
-  DType out_dtype;
-
-  static constexpr char kTypeKey[] = "relay.attrs.Resize3DAttrs";
-  template <typename V>
-  static void VisitFields(V& v) {
-    VisitResizeFields<Resize3DAttrs>(v);
-  }
-};
+using Resize1DAttrs = ResizeNDAttrs<1>;
+using Resize2DAttrs = ResizeNDAttrs<2>;
+using Resize3DAttrs = ResizeNDAttrs<3>;
 
 struct CropAndResizeAttrs {
   Dims crop_size;

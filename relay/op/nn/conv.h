@@ -3,6 +3,7 @@
 #ifndef BATON_RELAY_OP_NN_CONV_H_
 #define BATON_RELAY_OP_NN_CONV_H_
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -13,6 +14,7 @@
 #include "baton/ir/type_relation.h"
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/op/layout_rules.h"
+#include "baton/relay/op/nn/spatial_axes.h"
 
 namespace baton::relay {
 
@@ -69,122 +71,56 @@ void VisitConvTransposeFields(V& v) {
   VisitConvLayoutFields<A>(v);
 }
 
-struct Conv1DAttrs {
-  Dims strides = {1};
-  Dims padding = {0, 0};
-  Dims dilation = {1};
+template <int kAxes>
+struct ConvNDAttrs {
+  Dims strides = ForEachAxis<kAxes>(1);
+  Dims padding = ForEachAxis < kAxes == 1 ? 2 : kAxes > (0);
+  Dims dilation = ForEachAxis<kAxes>(1);
   int groups = 1;
   std::optional<Dim> channels;
   Dims kernel_size;
-  std::string data_layout = "NCW";
-  std::string kernel_layout = "OIW";
+  std::string data_layout = WithSpatialAxes<kAxes>("NC");
+  std::string kernel_layout = WithSpatialAxes<kAxes>("OI");
   std::string out_layout;
   DType out_dtype;
 
-  static constexpr char kTypeKey[] = "relay.attrs.Conv1DAttrs";
+  static constexpr const char* kTypeKey =
+      std::array{"relay.attrs.Conv1DAttrs", "relay.attrs.Conv2DAttrs",
+                 "relay.attrs.Conv3DAttrs"}[kAxes - 1];
   template <typename V>
   static void VisitFields(V& v) {
-    VisitConvFields<Conv1DAttrs>(v);
+    VisitConvFields<ConvNDAttrs>(v);
   }
 };
+using Conv1DAttrs = ConvNDAttrs<1>;
+using Conv2DAttrs = ConvNDAttrs<2>;
+using Conv3DAttrs = ConvNDAttrs<3>;
 
-struct Conv2DAttrs {
-  Dims strides = {1, 1};
-  Dims padding = {0, 0};
-  Dims dilation = {1, 1};
-  int groups = 1;
+template <int kAxes>
+struct ConvTransposeNDAttrs {
   std::optional<Dim> channels;
   Dims kernel_size;
-  std::string data_layout = "NCHW";
-  std::string kernel_layout = "OIHW";
-  std::string out_layout;
-  DType out_dtype;
-
-  static constexpr char kTypeKey[] = "relay.attrs.Conv2DAttrs";
-  template <typename V>
-  static void VisitFields(V& v) {
-    VisitConvFields<Conv2DAttrs>(v);
-  }
-};
-
-struct Conv3DAttrs {
-  Dims strides = {1, 1, 1};
-  Dims padding = {0, 0, 0};
-  Dims dilation = {1, 1, 1};
+  Dims strides = ForEachAxis<kAxes>(1);
+  Dims output_padding = ForEachAxis<kAxes>(0);
+  Dims padding = ForEachAxis<kAxes>(0);
+  Dims dilation = ForEachAxis<kAxes>(1);
   int groups = 1;
-  std::optional<Dim> channels;
-  Dims kernel_size;
-  std::string data_layout = "NCDHW";
-  std::string kernel_layout = "OIDHW";
+  std::string data_layout = WithSpatialAxes<kAxes>("NC");
+  std::string kernel_layout = WithSpatialAxes<kAxes>("IO");
   std::string out_layout;
   DType out_dtype;
 
-  static constexpr char kTypeKey[] = "relay.attrs.Conv3DAttrs";
+  static constexpr const char* kTypeKey = std::array{
+      "relay.attrs.Conv1DTransposeAttrs", "relay.attrs.Conv2DTransposeAttrs",
+      "relay.attrs.Conv3DTransposeAttrs"}[kAxes - 1];
   template <typename V>
   static void VisitFields(V& v) {
-    VisitConvFields<Conv3DAttrs>(v);
+    VisitConvTransposeFields<ConvTransposeNDAttrs>(v);
   }
 };
-
-struct Conv1DTransposeAttrs {
-  std::optional<Dim> channels;
-  Dims kernel_size;
-  Dims strides = {1};
-  Dims output_padding = {0};
-  Dims padding = {0};
-  Dims dilation = {1};
-  int groups = 1;
-  std::string data_layout = "NCW";
-  std::string kernel_layout = "IOW";
-  std::string out_layout;
-  DType out_dtype;
-
-  static constexpr char kTypeKey[] = "relay.attrs.Conv1DTransposeAttrs";
-  template <typename V>
-  static void VisitFields(V& v) {
-    VisitConvTransposeFields<Conv1DTransposeAttrs>(v);
-  }
-};
-
-struct Conv2DTransposeAttrs {
-  std::optional<Dim> channels;
-  Dims kernel_size;
-  Dims strides = {1, 1};
-  Dims output_padding = {0, 0};
-  Dims padding = {0, 0};
-  Dims dilation = {1, 1};
-  int groups = 1;
-  std::string data_layout = "NCHW";
-  std::string kernel_layout = "IOHW";
-  std::string out_layout;
-  DType out_dtype;
-
-  static constexpr char kTypeKey[] = "relay.attrs.Conv2DTransposeAttrs";
-  template <typename V>
-  static void VisitFields(V& v) {
-    VisitConvTransposeFields<Conv2DTransposeAttrs>(v);
-  }
-};
-
-struct Conv3DTransposeAttrs {
-  std::optional<Dim> channels;
-  Dims kernel_size;
-  Dims strides = {1, 1, 1};
-  Dims output_padding = {0, 0, 0};
-  Dims padding = {0, 0, 0};
-  Dims dilation = {1, 1, 1};
-  int groups = 1;
-  std::string data_layout = "NCDHW";
-  std::string kernel_layout = "IODHW";
-  std::string out_layout;
-  DType out_dtype;
-
-  static constexpr char kTypeKey[] = "relay.attrs.Conv3DTransposeAttrs";
-  template <typename V>
-  static void VisitFields(V& v) {
-    VisitConvTransposeFields<Conv3DTransposeAttrs>(v);
-  }
-};
+using Conv1DTransposeAttrs = ConvTransposeNDAttrs<1>;
+using Conv2DTransposeAttrs = ConvTransposeNDAttrs<2>;
+using Conv3DTransposeAttrs = ConvTransposeNDAttrs<3>;
 
 struct DeformableConv2DAttrs {
   Dims strides = {1, 1};
@@ -212,49 +148,33 @@ struct DeformableConv2DAttrs {
   }
 };
 
-struct Conv2DWinogradAttrs {
+// For two and three spatial axes.
+template <int kAxes>
+struct ConvWinogradNDAttrs {
   int tile_size = 0;
-  Dims strides = {1, 1};
-  Dims padding = {0, 0};
-  Dims dilation = {1, 1};
+  Dims strides = ForEachAxis<kAxes>(1);
+  Dims padding = ForEachAxis<kAxes>(0);
+  Dims dilation = ForEachAxis<kAxes>(1);
   int groups = 1;
   std::optional<Dim> channels;
   Dims kernel_size;
-  std::string data_layout = "NCHW";
-  std::string kernel_layout = "OIHW";
+  std::string data_layout = WithSpatialAxes<kAxes>("NC");
+  std::string kernel_layout = WithSpatialAxes<kAxes>("OI");
   std::string out_layout;
   DType out_dtype;
 
-  static constexpr char kTypeKey[] = "relay.attrs.Conv2DWinogradAttrs";
+  static constexpr const char* kTypeKey =
+      kAxes == 2 ? "relay.attrs.Conv2DWinogradAttrs"
+                 : "relay.attrs.Conv3DWinogradAttrs";
   template <typename V>
   static void VisitFields(V& v) {
-    v("tile_size", &Conv2DWinogradAttrs::tile_size,
+    v("tile_size", &ConvWinogradNDAttrs::tile_size,
       "Size of the Winograd tile.", kRequired);
-    VisitConvFields<Conv2DWinogradAttrs>(v);
+    VisitConvFields<ConvWinogradNDAttrs>(v);
   }
 };
-
-struct Conv3DWinogradAttrs {
-  int tile_size = 0;
-  Dims strides = {1, 1, 1};
-  Dims padding = {0, 0, 0};
-  Dims dilation = {1, 1, 1};
-  int groups = 1;
-  std::optional<Dim> channels;
-  Dims kernel_size;
-  std::string data_layout = "NCDHW";
-  std::string kernel_layout = "OIDHW";
-  std::string out_layout;
-  DType out_dtype;
-
-  static constexpr char kTypeKey[] = "relay.attrs.Conv3DWinogradAttrs";
-  template <typename V>
-  static void VisitFields(V& v) {
-    v("tile_size", &Conv3DWinogradAttrs::tile_size,
-      "Size of the Winograd tile.", kRequired);
-    VisitConvFields<Conv3DWinogradAttrs>(v);
-  }
-};
+using Conv2DWinogradAttrs = ConvWinogradNDAttrs<2>;
+using Conv3DWinogradAttrs = ConvWinogradNDAttrs<3>;
 
 struct ConvWinogradWeightTransformAttrs {
   int tile_size = 0;

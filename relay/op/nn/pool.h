@@ -3,6 +3,7 @@
 #ifndef BATON_RELAY_OP_NN_POOL_H_
 #define BATON_RELAY_OP_NN_POOL_H_
 
+#include <array>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -10,6 +11,7 @@
 #include "baton/ir/type.h"
 #include "baton/ir/type_relation.h"
 #include "baton/relay/ir/expr.h"
+#include "baton/relay/op/nn/spatial_axes.h"
 
 namespace baton::relay {
 
@@ -31,120 +33,52 @@ void VisitPoolFields(V& v) {
     "Round the size of the result up instead of down.");
 }
 
-template <typename A, typename V>
-void VisitAvgPoolFields(V& v) {
-  VisitPoolFields<A>(v);
-  v("count_include_pad", &A::count_include_pad,
-    "Count padding as elements when averaging.");
-}
-
-template <typename A, typename V>
-void VisitAdaptivePoolFields(V& v) {
-  v("output_size", &A::output_size,
-    "Spatial size of the result; that of the data if empty or None.");
-  v("layout", &A::layout, "Layout of the data.");
-  v("out_layout", &A::out_layout,
-    "Layout of the result; that of the data if empty.");
-}
-
-struct MaxPool1DAttrs {
+template <int kAxes>
+struct MaxPoolNDAttrs {
   Dims pool_size;
-  Dims strides = {1};
-  Dims dilation = {1};
-  Dims padding = {0};
-  std::string layout = "NCW";
+  Dims strides = ForEachAxis<kAxes>(1);
+  Dims dilation = ForEachAxis<kAxes>(1);
+  Dims padding = ForEachAxis<kAxes>(0);
+  std::string layout = WithSpatialAxes<kAxes>("NC");
   std::string out_layout;
   bool ceil_mode = false;
 
-  static constexpr char kTypeKey[] = "relay.attrs.MaxPool1DAttrs";
+  static constexpr const char* kTypeKey =
+      std::array{"relay.attrs.MaxPool1DAttrs", "relay.attrs.MaxPool2DAttrs",
+                 "relay.attrs.MaxPool3DAttrs"}[kAxes - 1];
   template <typename V>
   static void VisitFields(V& v) {
-    VisitPoolFields<MaxPool1DAttrs>(v);
+    VisitPoolFields<MaxPoolNDAttrs>(v);
   }
 };
+using MaxPool1DAttrs = MaxPoolNDAttrs<1>;
+using MaxPool2DAttrs = MaxPoolNDAttrs<2>;
+using MaxPool3DAttrs = MaxPoolNDAttrs<3>;
 
-struct MaxPool2DAttrs {
+template <int kAxes>
+struct AvgPoolNDAttrs {
   Dims pool_size;
-  Dims strides = {1, 1};
-  Dims dilation = {1, 1};
-  Dims padding = {0, 0};
-  std::string layout = "NCHW";
-  std::string out_layout;
-  bool ceil_mode = false;
-
-  static constexpr char kTypeKey[] = "relay.attrs.MaxPool2DAttrs";
-  template <typename V>
-  static void VisitFields(V& v) {
-    VisitPoolFields<MaxPool2DAttrs>(v);
-  }
-};
-
-struct MaxPool3DAttrs {
-  Dims pool_size;
-  Dims strides = {1, 1, 1};
-  Dims dilation = {1, 1, 1};
-  Dims padding = {0, 0, 0};
-  std::string layout = "NCDHW";
-  std::string out_layout;
-  bool ceil_mode = false;
-
-  static constexpr char kTypeKey[] = "relay.attrs.MaxPool3DAttrs";
-  template <typename V>
-  static void VisitFields(V& v) {
-    VisitPoolFields<MaxPool3DAttrs>(v);
-  }
-};
-
-struct AvgPool1DAttrs {
-  Dims pool_size;
-  Dims strides = {1};
-  Dims dilation = {1};
-  Dims padding = {0};
-  std::string layout = "NCW";
+  Dims strides = ForEachAxis<kAxes>(1);
+  Dims dilation = ForEachAxis<kAxes>(1);
+  Dims padding = ForEachAxis<kAxes>(0);
+  std::string layout = WithSpatialAxes<kAxes>("NC");
   std::string out_layout;
   bool ceil_mode = false;
   bool count_include_pad = false;
 
-  static constexpr char kTypeKey[] = "relay.attrs.AvgPool1DAttrs";
+  static constexpr const char* kTypeKey =
+      std::array{"relay.attrs.AvgPool1DAttrs", "relay.attrs.AvgPool2DAttrs",
+                 "relay.attrs.AvgPool3DAttrs"}[kAxes - 1];
   template <typename V>
   static void VisitFields(V& v) {
-    VisitAvgPoolFields<AvgPool1DAttrs>(v);
+    VisitPoolFields<AvgPoolNDAttrs>(v);
+    v("count_include_pad", &AvgPoolNDAttrs::count_include_pad,
+      "Count padding as elements when averaging.");
   }
 };
-
-struct AvgPool2DAttrs {
-  Dims pool_size;
-  Dims strides = {1, 1};
-  Dims dilation = {1, 1};
-  Dims padding = {0, 0};
-  std::string layout = "NCHW";
-  std::string out_layout;
-  bool ceil_mode = false;
-  bool count_include_pad = false;
-
-  static constexpr char kTypeKey[] = "relay.attrs.AvgPool2DAttrs";
-  template <typename V>
-  static void VisitFields(V& v) {
-    VisitAvgPoolFields<AvgPool2DAttrs>(v);
-  }
-};
-
-struct AvgPool3DAttrs {
-  Dims pool_size;
-  Dims strides = {1, 1, 1};
-  Dims dilation = {1, 1, 1};
-  Dims padding = {0, 0, 0};
-  std::string layout = "NCDHW";
-  std::string out_layout;
-  bool ceil_mode = false;
-  bool count_include_pad = false;
-
-  static constexpr char kTypeKey[] = "relay.attrs.AvgPool3DAttrs";
-  template <typename V>
-  static void VisitFields(V& v) {
-    VisitAvgPoolFields<AvgPool3DAttrs>(v);
-  }
-};
+using AvgPool1DAttrs = AvgPoolNDAttrs<1>;
+using AvgPool2DAttrs = AvgPoolNDAttrs<2>;
+using AvgPool3DAttrs = AvgPoolNDAttrs<3>;
 
 // nn.global_avg_pool2d, nn.global_max_pool2d
 struct GlobalPool2DAttrs {
@@ -160,41 +94,27 @@ struct GlobalPool2DAttrs {
   }
 };
 
-struct AdaptivePool1DAttrs {
+template <int kAxes>
+struct AdaptivePoolNDAttrs {
   OptionalDims output_size;
-  std::string layout = "NCW";
+  std::string layout = WithSpatialAxes<kAxes>("NC");
   std::string out_layout;
 
-  static constexpr char kTypeKey[] = "relay.attrs.AdaptivePool1DAttrs";
+  static constexpr const char* kTypeKey = std::array{
+      "relay.attrs.AdaptivePool1DAttrs", "relay.attrs.AdaptivePool2DAttrs",
+      "relay.attrs.AdaptivePool3DAttrs"}[kAxes - 1];
   template <typename V>
   static void VisitFields(V& v) {
-    VisitAdaptivePoolFields<AdaptivePool1DAttrs>(v);
+    v("output_size", &AdaptivePoolNDAttrs::output_size,
+      "Spatial size of the result; that of the data if empty or None.");
+    v("layout", &AdaptivePoolNDAttrs::layout, "Layout of the data.");
+    v("out_layout", &AdaptivePoolNDAttrs::out_layout,
+      "Layout of the result; that of the data if empty.");
   }
 };
-
-struct AdaptivePool2DAttrs {
-  OptionalDims output_size;
-  std::string layout = "NCHW";
-  std::string out_layout;
-
-  static constexpr char kTypeKey[] = "relay.attrs.AdaptivePool2DAttrs";
-  template <typename V>
-  static void VisitFields(V& v) {
-    VisitAdaptivePoolFields<AdaptivePool2DAttrs>(v);
-  }
-};
-
-struct AdaptivePool3DAttrs {
-  OptionalDims output_size;
-  std::string layout = "NCDHW";
-  std::string out_layout;
-
-  static constexpr char kTypeKey[] = "relay.attrs.AdaptivePool3DAttrs";
-  template <typename V>
-  static void VisitFields(V& v) {
-    VisitAdaptivePoolFields<AdaptivePool3DAttrs>(v);
-  }
-};
+using AdaptivePool1DAttrs = AdaptivePoolNDAttrs<1>;
+using AdaptivePool2DAttrs = AdaptivePoolNDAttrs<2>;
+using AdaptivePool3DAttrs = AdaptivePoolNDAttrs<3>;
 
 // The type relation of nn.avg_pool2d. The call must have its attributes, and
 // the data as its first argument.

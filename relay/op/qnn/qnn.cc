@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/dtype.h"
 #include "baton/base/layout.h"
+#include "baton/base/number_range.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -737,12 +738,8 @@ Expr Unary(const Op& op, Expr data, Quantization from, Quantization to,
 
 std::optional<Range> RangeOf(DType dtype) {
   if (!dtype.is_integral() || dtype.bits() > 32) return std::nullopt;
-  const int64_t one = 1;
-  if (dtype.is_uint()) {
-    return Range{0, static_cast<double>((one << dtype.bits()) - 1)};
-  }
-  const int64_t half = one << (dtype.bits() - 1);
-  return Range{static_cast<double>(-half), static_cast<double>(half - 1)};
+  const NumberRange range = *FiniteRange(dtype);
+  return Range{range.low, range.high};
 }
 
 Expr Quantize(Expr data, Quantization to, QuantizeAttrs attrs) {

@@ -87,6 +87,9 @@ absl::StatusOr<Type> BroadcastToRel(TypeRelationContext& context) {
   return TensorLike(context, 0, shape, data->dtype());
 }
 
+// The shape of argument 1, to which that of argument 0 is broadcast; with
+// `kCollapse`, which is broadcast to that of argument 0.
+template <bool kCollapse>
 absl::StatusOr<Type> BroadcastToLikeRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);
   const TensorTypeNode* like = context.Tensor(1);
@@ -95,22 +98,9 @@ absl::StatusOr<Type> BroadcastToLikeRel(TypeRelationContext& context) {
     return context.Error("the element types ", data->dtype().ToString(),
                          " and ", like->dtype().ToString(), " do not match");
   }
-  BATON_RETURN_IF_ERROR(
-      ExpectBroadcastable(context, data->shape(), like->shape()));
-  return context.arg(1);
-}
-
-// The opposite of broadcasting: sums what was repeated.
-absl::StatusOr<Type> CollapseSumLikeRel(TypeRelationContext& context) {
-  const TensorTypeNode* data = context.Tensor(0);
-  const TensorTypeNode* like = context.Tensor(1);
-  if (data == nullptr || like == nullptr) return Type();
-  if (data->dtype() != like->dtype()) {
-    return context.Error("the element types ", data->dtype().ToString(),
-                         " and ", like->dtype().ToString(), " do not match");
-  }
-  BATON_RETURN_IF_ERROR(
-      ExpectBroadcastable(context, like->shape(), data->shape()));
+  const TensorTypeNode* small = kCollapse ? like : data;
+  BATON_RETURN_IF_ERROR(ExpectBroadcastable(
+      context, small->shape(), (kCollapse ? data : like)->shape()));
   return context.arg(1);
 }
 
@@ -223,14 +213,14 @@ BATON_REGISTER_OP("broadcast_to_like")
     .Describe("Repeats a tensor to the shape of another.")
     .Arguments({{"data", "The input."},
                 {"broadcast_type", "A tensor of the shape wanted."}})
-    .TypeRelation(BroadcastToLikeRel)
+    .TypeRelation(BroadcastToLikeRel</*kCollapse=*/false>)
     .Set(FusionPatterns(), FusionPattern::kBroadcast);
 
 BATON_REGISTER_OP("collapse_sum_like")
     .Describe("Sums a tensor to the shape of another.")
     .Arguments({{"data", "The input."},
                 {"collapse_type", "A tensor of the shape wanted."}})
-    .TypeRelation(CollapseSumLikeRel)
+    .TypeRelation(BroadcastToLikeRel</*kCollapse=*/true>)
     .Set(FusionPatterns(), FusionPattern::kCommReduce);
 
 BATON_REGISTER_OP("collapse_sum_to")
