@@ -79,7 +79,8 @@ class WorkerPool::Processors {
 WorkerPool::WorkerPool(int num_threads)
     : num_shares_(std::max(num_threads, 1)),
       shares_(std::make_unique<Share[]>(static_cast<size_t>(num_shares_))),
-      processors_(std::make_unique<const Processors>()) {
+      processors_(num_threads > 1 ? std::make_unique<const Processors>()
+                                  : nullptr) {
   workers_.reserve(static_cast<size_t>(num_shares_ - 1));
   // Nothing throws while there are threads. Those that there are do the work.
   for (int i = 1; i < num_shares_; ++i) {

@@ -67,6 +67,7 @@ class WorkerPool final : public ParallelFor {
   // The number of threads that the constructor was called with.
   const int num_shares_;
   const std::unique_ptr<Share[]> shares_;
+  // Null for pools without threads.
   const std::unique_ptr<const Processors> processors_;
   std::vector<std::thread> workers_;
   int avoided_cpu_ = -1;  // by the threads; -1 for none

@@ -1222,8 +1222,8 @@ const char* ToIntsText(const kernels::ElementProgram& program, int32_t i) {
              : "ToInts";
 }
 
-// The first instruction of so many steps that vectors are computed in turns, as
-// the evaluator does; -1 for none.
+// The first instruction of so many steps that those of several vectors are
+// interleaved, as the evaluator does; -1 for none.
 int32_t SlowInstruction(const kernels::ElementProgram& program) {
   for (int32_t i = 0; i < program.num_instructions; ++i) {
     if (program.instructions[i].function == ElementFunction::kErf) return i;

@@ -14,10 +14,12 @@
 namespace baton::kernels::blocked {
 
 using integers::matmul::BandsOf;
+using integers::matmul::BoundsOf;
 using integers::matmul::kSlab;
 using integers::matmul::SlabSize;
 using integers::matmul::SlabsOf;
 using integers::matmul::UsesAmx;
+using integers::matmul::WordsOf;
 
 Int8Isa BestIntMatmulIsa(const IntMatmulParams& params) {
   // Requests the permission where it is needed.
@@ -27,7 +29,9 @@ Int8Isa BestIntMatmulIsa(const IntMatmulParams& params) {
 }
 
 int64_t PackedIntMatmulSize(const IntMatmulParams& params) {
-  return SlabsOf(params) * (SlabSize(params) + kSlab) * 4;
+  const int64_t bounds =
+      params.has_byte_weights ? SlabsOf(params) * BoundsOf(params) * 2 : 0;
+  return SlabsOf(params) * (SlabSize(params) + kSlab) * 4 + bounds;
 }
 
 namespace {
@@ -198,6 +202,27 @@ void PackColumns(const IntMatmulParams& params, const T* weights,
                    transposed ? params.k : 1, words, sums);
 }
 
+// Writes the bounds of a slab.
+void WriteBounds(const IntMatmulParams& params, const uint32_t* slab,
+                 uint16_t* bounds) {
+  const int64_t words = WordsOf(params);
+  bounds[BoundsOf(params) - 1] = 0;
+  for (int64_t i = 0; i < words; i += 2) {
+    integers::SumsOfSigns<kSlab> sums;
+    integers::AddWeights(slab + i * kSlab, /*is_signed=*/true, sums);
+    bounds[i] = integers::BoundOf(sums);
+    if (i + 1 == words) break;
+    integers::SumsOfSigns<kSlab> of_second;
+    integers::AddWeights(slab + (i + 1) * kSlab, /*is_signed=*/true, of_second);
+    bounds[i + 1] = integers::BoundOf(of_second);
+    for (int64_t v = 0; v < kSlab / 4; ++v) {
+      sums.above[v] += of_second.above[v];
+      sums.below[v] += of_second.below[v];
+    }
+    bounds[words + i / 2] = integers::BoundOf(sums);
+  }
+}
+
 }  // namespace
 
 template <typename T>
@@ -221,6 +246,13 @@ void PackIntMatmul(const IntMatmulParams& params, const T* weights,
          ? PackColumns<4, T>
          : PackColumns<2, T>)(params, weights + o * (transposed ? params.k : 1),
                               transposed, columns, slab, sums + o);
+  }
+  if (!params.has_byte_weights) return;
+  auto* const bounds =
+      reinterpret_cast<uint16_t*>(sums + SlabsOf(params) * kSlab);
+  for (int64_t s = 0; s < SlabsOf(params); ++s) {
+    WriteBounds(params, words + s * SlabSize(params),
+                bounds + s * BoundsOf(params));
   }
 }
 

@@ -28,12 +28,15 @@ TEST_P(IntMatmulTest, GivesTheSums) {
     p.type = static_cast<Type>(Draw(0, 2));
     p.has_byte_weights = Draw(0, 1) == 1;
     const bool is_wide = p.type == Type::kInt32 && Draw(0, 3) == 0;
+    // Data that differ less than they are large.
+    const bool is_close = p.type == Type::kUint8 && Draw(0, 1) == 0;
     std::vector<int32_t> x(static_cast<size_t>(p.m * p.k));
     for (int32_t& v : x) {
       const auto bits = static_cast<uint32_t>(Random());
       const bool is_extreme = Random() % 4 == 0;
       if (p.type == Type::kUint8) {
         v = is_extreme ? 255 : static_cast<uint8_t>(bits);
+        if (is_close) v = 90 + v / 3;
       } else if (p.type == Type::kInt8) {
         v = is_extreme ? -128 : static_cast<int8_t>(bits);
       } else if (p.has_byte_weights) {
@@ -56,13 +59,14 @@ TEST_P(IntMatmulTest, GivesTheSums) {
     // Bytes may be unsigned if they fit into int8.
     const bool is_unsigned = p.has_byte_weights && Draw(0, 2) == 0;
     // Most products with small weights fit into 16 bits in pairs, at worst just
-    // so.
+    // so, or four of them do.
     const bool is_small = p.has_byte_weights && Draw(0, 1) == 0;
+    const int32_t divisor = Draw(0, 1) == 0 ? 2 : 4;
     std::vector<int32_t> weights(static_cast<size_t>(p.k * p.n));
     for (int32_t& w : weights) {
       w = static_cast<int16_t>(Random() % 4 == 0 ? 0x8000u : Random());
       if (p.has_byte_weights) w = w >> 8;
-      if (is_small && Draw(0, 400) > 0) w /= 2;
+      if (is_small && Draw(0, 400) > 0) w /= divisor;
       if (is_unsigned) w &= 127;
     }
     const bool transposed = Draw(0, 1) == 1;
@@ -150,6 +154,46 @@ TEST_P(IntMatmulTest, GivesTheSums) {
       const float v = has_bias ? product + bias[column] : product;
       ASSERT_EQ(std::bit_cast<uint32_t>(floats[i]), std::bit_cast<uint32_t>(v))
           << "round " << round;
+    }
+  }
+}
+
+// Sums of two and of four products of bytes that are about as large as 16 bits
+// can be.
+TEST_P(IntMatmulTest, AddsProductsThatJustFit) {
+  for (const int64_t m : {1, 30}) {
+    const IntMatmulParams p = {.m = m,
+                               .n = 40,
+                               .k = 20,
+                               .type = IntMatmulParams::Type::kUint8,
+                               .has_byte_weights = true};
+    std::vector<int32_t> workspace(IntMatmulWorkspaceSize(p) / 4);
+    std::vector<int32_t> packed(
+        static_cast<size_t>(PackedIntMatmulSize(p) / 4));
+    std::vector<int32_t> got(static_cast<size_t>(p.m * p.n));
+    for (int x = 120; x <= 135; ++x) {
+      for (const int w : {59, 60, 61, 63, 64, 65, 67, 68, 120, 126, 127, 128}) {
+        for (const int sign : {1, -1}) {
+          if (sign * w > 127) continue;
+          // The least elements of all rows but the last one are 0.
+          std::vector<uint8_t> data(static_cast<size_t>(p.m * p.k),
+                                    static_cast<uint8_t>(x));
+          for (size_t i = 0; i + static_cast<size_t>(p.k) < data.size();
+               i += static_cast<size_t>(p.k)) {
+            data[i + static_cast<size_t>(x % 20)] = 0;
+          }
+          const std::vector<int8_t> weights(static_cast<size_t>(p.k * p.n),
+                                            static_cast<int8_t>(sign * w));
+          PackIntMatmul(p, weights.data(), /*transposed=*/false, packed.data());
+          IntMatmul(p, GetParam(), data.data(), packed.data(), got.data(),
+                    workspace.data(), /*resumes=*/false, 0, IntMatmulItems(p));
+          for (int64_t i = 0; i < p.m * p.n; ++i) {
+            const int terms = i / p.n + 1 < p.m ? 19 : 20;
+            ASSERT_EQ(got[static_cast<size_t>(i)], terms * x * sign * w)
+                << x << " " << sign * w << " " << i;
+          }
+        }
+      }
     }
   }
 }
