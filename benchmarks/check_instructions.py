@@ -18,7 +18,7 @@ sizes SMALL and LARGE, fails; and so does one that takes more than PERCENT more
 instructions while its history is recorded, with origins and remarks. These
 numbers are written by hand.
 
-Runs of one shape and size share a process. Growth and records take most of the
+All runs of which the same is recorded share a process. Growth and records take most of the
 time, and are checked in the long form only, BATON_LONG_TESTS=1, and by --update.
 """
 
@@ -33,69 +33,63 @@ import tempfile
 ROOM = 1.03
 
 
-def count(growth, names, shape, size, record="none"):
-    """The instructions of one run of each pass, by its name.
+def count(growth, runs, record):
+    """The instructions of runs, (pass, shape, size), of which `record` is recorded.
 
-    All in one process: to start it takes longer than most passes. What of the
-    runs is recorded: `record`.
+    All in one process: to start it takes longer than most passes.
     """
     with tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")) as folder:
         run = subprocess.run(
             ["valgrind", "--tool=callgrind", "--instr-atstart=no",
              f"--callgrind-out-file={folder}/part",
-             growth, "--callgrind", "--callgrind_parts",
-             "--pass=" + ";".join(names), "--shape=" + shape, "--record=" + record,
-             "--sizes=" + size, "--resnet_sizes=" + size],
+             growth, "--callgrind", "--callgrind_parts", "--record=" + record,
+             "--runs=" + ";".join(f"{name}@{shape}/{size}" for name, shape, size in runs)],
             capture_output=True, text=True, check=False)
         counts = {}
         for file in os.listdir(folder):
             with open(os.path.join(folder, file), encoding="utf-8",
                       errors="replace") as part:
                 text = part.read()
-            name = re.search(r"^desc: Trigger: Client Request: (.*) on ", text, re.M)
+            run_of = re.search(r"^desc: Trigger: Client Request: (.*) on (.*)/(\d+)", text, re.M)
             total = re.search(r"^totals: (\d+)", text, re.M)
-            if name and total:
-                counts[name[1]] = int(total[1])
+            if run_of and total:
+                counts[run_of.groups()] = int(total[1])
     if run.returncode == 0 and "built without Valgrind's headers" in run.stdout:
         print("skipped: GROWTH was built without the headers of valgrind")
         sys.exit(0)
-    if run.returncode != 0 or '"error"' in run.stdout or set(counts) != set(names):
-        sys.exit(f"{names} on {shape}/{size}: no count\n{run.stdout}{run.stderr}")
+    if run.returncode != 0 or '"error"' in run.stdout or set(counts) != set(runs):
+        sys.exit(f"{runs}: no count\n{run.stdout}{run.stderr}")
     return counts
 
 
 class Counts:
-    """Counts of the lines of a baseline, of which those that can share a process."""
+    """Counts of the lines of a baseline."""
 
     def __init__(self, growth, lines):
         self.growth = growth
-        self.names = {}  # by shape, size and what is recorded
+        self.runs = {}  # by what is recorded
         self.counts = {}
         for line in lines:
-            for key, name in self.of(line.split()):
-                self.names.setdefault(key, {})[name] = None
+            for record, run in self.of(line.split()):
+                self.runs.setdefault(record, {})[run] = None
 
     @staticmethod
     def of(fields):
-        """The runs of a line."""
+        """The runs of a line: (what is recorded, (pass, shape, size))."""
         if fields[0] == "run":
-            _, name, shape, size, _ = fields
-            return [((shape, size, "none"), name)]
+            return [("none", tuple(fields[1:4]))]
         if fields[0] == "record":
-            _, name, shape, size, _ = fields
-            return [((shape, size, "all"), name), ((shape, size, "none"), name)]
+            return [("all", tuple(fields[1:4])), ("none", tuple(fields[1:4]))]
         _, name, shape, small, large, _ = fields
-        return [((shape, large, "none"), name), ((shape, small, "none"), name)]
+        return [("none", (name, shape, large)), ("none", (name, shape, small))]
 
     def get(self, fields):
         """The counts of the runs of a line."""
         result = []
-        for key, name in self.of(fields):
-            if key not in self.counts:
-                shape, size, record = key
-                self.counts[key] = count(
-                    self.growth, list(self.names[key]), shape, size, record)
-            result.append(self.counts[key][name])
+        for record, run in self.of(fields):
+            if record not in self.counts:
+                self.counts[record] = count(self.growth, list(self.runs[record]), record)
+            result.append(self.counts[record][run])
         return result
 
 

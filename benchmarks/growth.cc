@@ -19,6 +19,8 @@
 // --callgrind_parts it writes a file for each measurement, which names pass,
 // shape and size; without, the sum of all.
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <iostream>
@@ -62,6 +64,10 @@ ABSL_FLAG(std::vector<std::string>, sizes,
 ABSL_FLAG(std::vector<std::string>, resnet_sizes,
           std::vector<std::string>({"18", "34", "50", "101", "152"}),
           "Numbers of layers of resnet.");
+ABSL_FLAG(
+    std::string, runs, "",
+    "Measurements PASS@SHAPE/SIZE, divided by semicolons, in the place of "
+    "those of --pass, --shape and --sizes.");
 ABSL_FLAG(double, max_seconds, 10,
           "A pass that took longer is not run on larger programs.");
 ABSL_FLAG(bool, callgrind, false, "Let callgrind collect.");
@@ -83,7 +89,7 @@ constexpr int64_t kMaxWritten = 100'000'000;
 struct Line {
   std::string pass;
   std::string shape;
-  int64_t size;
+  int64_t size = 0;
   int64_t nodes = 0;
   int64_t written = 0;
   std::optional<int64_t> instructions = std::nullopt;
@@ -179,9 +185,58 @@ absl::StatusOr<std::vector<int64_t>> SizesOf(const std::string& family) {
   return result;
 }
 
+// The measurements of --runs.
+absl::StatusOr<std::vector<Line>> GivenRuns() {
+  std::vector<Line> lines;
+  for (const absl::string_view run :
+       absl::StrSplit(absl::GetFlag(FLAGS_runs), ';', absl::SkipEmpty())) {
+    const size_t at = run.rfind('@');
+    const size_t slash = run.rfind('/');
+    Line line;
+    if (at == absl::string_view::npos || slash == absl::string_view::npos ||
+        slash < at || !absl::SimpleAtoi(run.substr(slash + 1), &line.size)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--runs: `", run, "` is not PASS@SHAPE/SIZE"));
+    }
+    line.pass = std::string(run.substr(0, at));
+    line.shape = std::string(run.substr(at + 1, slash - at - 1));
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+// Runs each pass once: objects that are made at first use are not counted.
+void WarmUp(const std::vector<std::string>& passes) {
+  for (const std::string& pass : passes) {
+    Line line{.pass = pass,
+              .shape = IsOverLoops(pass) ? "tir_flat" : "resnet",
+              .size = 18};
+    Measure(nullptr, false, line).IgnoreError();
+  }
+}
+
+absl::Status MeasureRuns(std::vector<Line> lines) {
+  std::vector<std::string> passes;
+  for (const Line& line : lines) passes.push_back(line.pass);
+  std::sort(passes.begin(), passes.end());
+  passes.erase(std::unique(passes.begin(), passes.end()), passes.end());
+  WarmUp(passes);
+  absl::Status result;
+  for (Line& line : lines) {
+    const absl::Status status =
+        Measure(nullptr, absl::GetFlag(FLAGS_callgrind), line);
+    line.error = std::string(status.message());
+    Print(line);
+    result.Update(status);
+  }
+  return result;
+}
+
 // An error if one pass failed that must not; the others are measured all the
 // same.
 absl::Status MeasureAll() {
+  BATON_ASSIGN_OR_RETURN(std::vector<Line> runs, GivenRuns());
+  if (!runs.empty()) return MeasureRuns(std::move(runs));
   std::vector<std::string> families = absl::GetFlag(FLAGS_shape);
   if (families.empty()) {
     for (const ShapeFamily& f : ShapeFamilies()) families.push_back(f.name);
@@ -195,15 +250,7 @@ absl::Status MeasureAll() {
   }
   const absl::StatusOr<InstructionCounter> counter =
       InstructionCounter::Create();
-  if (absl::GetFlag(FLAGS_run)) {
-    // Objects that are made once, at first use, are not counted.
-    for (const std::string& pass : passes) {
-      Line line{.pass = pass,
-                .shape = IsOverLoops(pass) ? "tir_flat" : "resnet",
-                .size = 18};
-      Measure(nullptr, false, line).IgnoreError();
-    }
-  }
+  if (absl::GetFlag(FLAGS_run)) WarmUp(passes);
   absl::Status result;
   const double max_seconds = absl::GetFlag(FLAGS_max_seconds);
   for (const std::string& family : families) {

@@ -255,10 +255,10 @@ def _written_files_impl(ctx):
         # What is wrong is said by the test that reads the files.
         command = """
 scratch="$(mktemp -d)"
-TEST_TMPDIR="${scratch}" BATON_LONG_TESTS=%s BATON_WRITTEN_LIBRARIES="${PWD}/$2" \\
+TEST_TMPDIR="${scratch}" BATON_WRITTEN_LIBRARIES="${PWD}/$2" \\
   "$1" --gtest_print_time=0 >"${scratch}/log" 2>&1 || cp "${scratch}/log" "$2"
 rm -rf "${scratch}"
-""" % ("1" if ctx.attr.long else "0"),
+""",
         mnemonic = "BatonWriteFiles",
         progress_message = "Writing the libraries of %s" % ctx.label,
     )
@@ -270,24 +270,24 @@ rm -rf "${scratch}"
 _written_files = rule(
     implementation = _written_files_impl,
     attrs = {
-        "long": attr.bool(),
         "tool": attr.label(cfg = "host", executable = True, mandatory = True),
     },
 )
 
-def baton_code_test(name, srcs, deps, compiler, has_long_form = True, **kwargs):
+def baton_code_test(name, srcs, deps, compiler, long_shard_count = 1, **kwargs):
     """A test of libraries that `baton-compile` writes, without the compiler.
 
     tools/written_library.h says how the cases ask for libraries. `<name>_writer`
     is a program with the compiler that writes them, as an action of the build;
-    run by itself, it is the test, too.
+    run by itself, it is the test, too. `foo_test` has the short form; the long
+    one is that program, which `foo_all_test` runs with BATON_LONG_TESTS=1.
 
     Args:
       name: the target's name.
       srcs: .cc files.
       deps: of these, without the compiler. GoogleTest need not be named.
       compiler: what registers passes, operators and kernels.
-      has_long_form: whether the libraries of its long form are written, too.
+      long_shard_count: the parts that the long form runs in.
       **kwargs: of cc_test.
     """
     _check_srcs(name, srcs)
@@ -314,7 +314,6 @@ def baton_code_test(name, srcs, deps, compiler, has_long_form = True, **kwargs):
     _written_files(
         name = name + "_libraries",
         testonly = True,
-        long = has_long_form,
         tool = ":" + name + "_writer",
         visibility = ["//visibility:private"],
     )
@@ -328,6 +327,14 @@ def baton_code_test(name, srcs, deps, compiler, has_long_form = True, **kwargs):
             "@com_google_googletest//:gtest_main",
         ],
         **kwargs
+    )
+    sh_test(
+        name = name[:-len("_test")] + "_all_test",
+        size = "large",
+        srcs = [Label("@baton//tools:long_test.sh")],
+        args = ["$(location :%s_writer)" % name],
+        data = [":%s_writer" % name],
+        shard_count = long_shard_count,
     )
 
 def baton_cc_benchmark(name, srcs = None, deps = [], copts = [], benchmark_main = True, smoke_filter = None, **kwargs):

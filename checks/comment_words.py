@@ -10,11 +10,9 @@ begin with `//`, and at each comment behind code.
 Exits with 1 if a comment begins with one of these words, and names its line.
 """
 
-import pathlib
 import re
-import sys
 
-from include_graph import read_sources, report
+from include_graph import report, run_alone
 
 _WORDS = re.compile(r"(What|Of|The same|Those|Whether)\b")
 # A line that is a comment, or code and the comment behind it. Literals are
@@ -28,7 +26,7 @@ def first_words(text):
     """Yields the line and the first word of each comment that begins with one of the words."""
     column = -1  # of the comment in the line before
     for number, line in enumerate(text.splitlines(), start=1):
-        match = _LINE.match(line)
+        match = _LINE.match(line) if "//" in line else None
         is_behind_code = match is not None and match["code"].strip() != ""
         if match and (is_behind_code or match.end("code") != column):
             words = _WORDS.match(match["comment"].strip())
@@ -37,21 +35,18 @@ def first_words(text):
         column = match.end("code") if match else -1
 
 
-def check(root, paths):
-    """Returns what is wrong in the files `paths` below `root`, one line each."""
+def check(sources):
+    """Returns what is wrong, one line each."""
     problems = []
-    for path in paths:
-        text = (root / path).read_text(encoding="utf-8")
-        for number, words in first_words(text):
-            problems.append(f"{path}:{number}: a comment must not begin with `{words}`: name its subject")
+    for source in sources:
+        for number, words in first_words(source.text):
+            problems.append(f"{source.path}:{number}: a comment must not begin with `{words}`: name its subject")
     return problems
 
 
-def main(root):
-    root = pathlib.Path(root)
-    paths = [source.path for source in read_sources(root)]
-    return report(check(root, paths), f"{len(paths)} files")
+def main(root, sources):
+    return report(check(sources), f"{len(sources)} files")
 
 
 if __name__ == "__main__":
-    sys.exit(main(*(sys.argv[1:] or ["."])))
+    run_alone(main)

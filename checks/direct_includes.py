@@ -11,11 +11,10 @@ are included in the middle of other files, which are passed over.
 Exits with 1 if an include is missing or not needed, and says which.
 """
 
-import pathlib
+import functools
 import re
-import sys
 
-from include_graph import read_sources, report
+from include_graph import report, run_alone
 
 # Header -> names, as they are written. A name that ends with `*` is a prefix.
 _HEADERS = {
@@ -214,10 +213,12 @@ _HEADERS = {
 # allocation at an address, for `<<` on a stream that another header declares.
 _WITHOUT_NAMES = ("initializer_list", "istream", "new", "ostream")
 
-_INCLUDE = re.compile(r'\s*#\s*include\s*[<"]?([^>"]*)[>"]?')
-# Text that is no code: comments and literals. A quote behind a digit parts digits.
-_NO_CODE = re.compile(
-    r"""//[^\n]*|/\*.*?\*/|R"([^(\s]*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|(?<![0-9a-fA-F])'(?:[^'\\\n]|\\.)*'""",
+# Includes, and text that is no code: comments and literals. A quote behind a
+# digit parts digits. Each alternative begins with a character of its own, which
+# makes the search fast.
+_NO_NAMES = re.compile(
+    r"""#[ \t]*include[ \t]*[<"]?(?P<header>[^>"\n]*)[^\n]*|//[^\n]*|/\*.*?\*/|R"(?P<mark>[^(\s]*)\(.*?\)(?P=mark)"|"""
+    r""""(?:[^"\\\n]|\\.)*"|'(?<![0-9a-fA-F]')(?:[^'\\\n]|\\.)*'""",
     re.DOTALL,
 )
 _NAME = re.compile(r"(?:std|absl)(?:::\w+)+|(?<![\w:.>])[A-Za-z_]\w*")
@@ -238,6 +239,7 @@ def _read_headers():
 _EXACT, _PREFIXES = _read_headers()
 
 
+@functools.cache
 def headers_of(name):
     """The headers that have `name`, as std::string has std::string::npos."""
     part = name
@@ -248,31 +250,31 @@ def headers_of(name):
     return [header for prefix, header in _PREFIXES if name.startswith(prefix)]
 
 
-def _lines(text, kept):
-    """The lines of `text`, blank where comments and literals stand but for those that begin with `kept`."""
-    return _NO_CODE.sub(
-        lambda match: match[0] if kept and match[0].startswith(kept) else "\n" * match[0].count("\n"), text
-    ).splitlines()
+class Code:
+    """The includes of a text, and the names in its code."""
 
+    def __init__(self, text):
+        self.includes = {}  # Header -> where it is included first.
 
-def includes_of(text):
-    """header -> line of its include."""
-    includes = {}
-    for number, line in enumerate(_lines(text, '"'), 1):
-        match = _INCLUDE.match(line)
-        if match:
-            includes.setdefault(match[1], number)
-    return includes
+        def blank(match):
+            if match["header"] is not None:
+                self.includes.setdefault(match["header"], match.start())
+            return "\n" * match[0].count("\n")
 
+        self._text = text
+        self._code = _NO_NAMES.sub(blank, text)
 
-def names_of(text):
-    """name -> line of its first use, of the names of the table in code."""
-    names = {}
-    for number, line in enumerate(_lines(text, ""), 1):
-        if not _INCLUDE.match(line):
-            for name in _NAME.findall(line):
-                names.setdefault(name, number)
-    return names
+    def names(self):
+        """The names, in the order of their first uses."""
+        return dict.fromkeys(_NAME.findall(self._code))
+
+    def line_of_include(self, header):
+        return self._text.count("\n", 0, self.includes[header]) + 1
+
+    def line_of_name(self, name):
+        """The line of its first use."""
+        first = next(match for match in _NAME.finditer(self._code) if match[0] == name)
+        return self._code.count("\n", 0, first.start()) + 1
 
 
 def written(headers):
@@ -281,41 +283,36 @@ def written(headers):
     return " or ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
 
 
-def check_file(path, text, own_header):
-    """Returns what is wrong in the file `path`, whose header of the same name is the text `own_header`."""
+def check_code(path, code, own_header):
+    """Returns what is wrong in the file `path`; `own_header` is the header of the same name, or None."""
     problems = []
-    included = includes_of(text)
-    available = {*included, *includes_of(own_header)}
+    available = {*code.includes, *(own_header.includes if own_header else ())}
     used = set()
-    for name, number in names_of(text).items():
+    for name in code.names():
         headers = headers_of(name)
         used.update(headers)
         if headers and available.isdisjoint(headers):
             available.update(headers)
-            problems.append(f"{path}:{number}: {name} needs #include {written(headers)}")
-    for header, number in included.items():
+            problems.append(f"{path}:{code.line_of_name(name)}: {name} needs #include {written(headers)}")
+    for header in code.includes:
         if header in _HEADERS and header not in used and header not in _WITHOUT_NAMES:
-            problems.append(f"{path}:{number}: no name of {written([header])} is used")
+            problems.append(f"{path}:{code.line_of_include(header)}: no name of {written([header])} is used")
     return problems
 
 
-def check(root, paths):
-    """Returns what is wrong in the files `paths` below `root`, one line each."""
-    texts = {path: (root / path).read_text(encoding="utf-8") for path in paths}
+def check(sources):
+    """Returns what is wrong, one line each."""
+    codes = {source.path: Code(source.text) for source in sources if not source.path.endswith(".inc")}
     problems = []
-    for path, text in texts.items():
-        if path.endswith(".inc"):
-            continue
-        own_header = texts.get(path[: -len(".cc")] + ".h", "") if path.endswith(".cc") else ""
-        problems += check_file(path, text, own_header)
+    for path, code in codes.items():
+        own_header = codes.get(path[: -len(".cc")] + ".h") if path.endswith(".cc") else None
+        problems += check_code(path, code, own_header)
     return problems
 
 
-def main(root):
-    root = pathlib.Path(root)
-    paths = [source.path for source in read_sources(root)]
-    return report(check(root, paths), f"{len(paths)} files")
+def main(root, sources):
+    return report(check(sources), f"{len(sources)} files")
 
 
 if __name__ == "__main__":
-    sys.exit(main(*(sys.argv[1:] or ["."])))
+    run_alone(main)

@@ -10,36 +10,32 @@ and examples may use what they like. Exits with 1 if a library uses another
 table, and says where.
 """
 
-import pathlib
 import re
-import sys
 
-from include_graph import RULE, package_of, parse_rule, read_sources, report
+from include_graph import package_of, read_rule, report, run_alone
 
 _TABLE = re.compile(r"(?<!const )absl::(?:flat|node)_hash_(?:map|set)\b")
 _ITSELF = "base/hash_table.h"
 
 
-def check(root, sources, rule):
+def check(sources, rule):
     """Returns what is wrong, one line each."""
     problems = []
     for source in sources:
         package = package_of(source.path, rule)
         if source.is_test or source.path == _ITSELF or package not in rule or package.startswith("testing"):
             continue
-        lines = (root / source.path).read_text(encoding="utf-8").splitlines()
-        for number, line in enumerate(lines, 1):
+        if not _TABLE.search(source.text):
+            continue
+        for number, line in enumerate(source.text.splitlines(), 1):
             if _TABLE.search(line.partition("//")[0]):
                 problems.append(f"{source.path}:{number}: use FlatHashMap or FlatHashSet of {_ITSELF}")
     return problems
 
 
-def main(root):
-    root = pathlib.Path(root)
-    sources = read_sources(root)
-    rule = parse_rule((root / RULE).read_text(encoding="utf-8"))
-    return report(check(root, sources, rule), f"{len(sources)} files")
+def main(root, sources):
+    return report(check(sources, read_rule(root)), f"{len(sources)} files")
 
 
 if __name__ == "__main__":
-    sys.exit(main(*(sys.argv[1:] or ["."])))
+    run_alone(main)

@@ -8,10 +8,7 @@ source does. baton_cc_library compiles a source for each header without one.
 Exits with 1 if a source includes something before its header, and says which.
 """
 
-import pathlib
-import sys
-
-from include_graph import read_sources, report
+from include_graph import report, run_alone
 
 
 def check(sources):
@@ -26,10 +23,9 @@ def check(sources):
     return problems
 
 
-def main(root):
-    sources = read_sources(pathlib.Path(root))
+def main(root, sources):
     return report(check(sources), f"{len(sources)} files")
 
 
 if __name__ == "__main__":
-    sys.exit(main(*(sys.argv[1:] or ["."])))
+    run_alone(main)

@@ -9,11 +9,9 @@ may have its name. Exits with 1 if two others have one name, and says which.
 """
 
 import collections
-import pathlib
 import posixpath
-import sys
 
-from include_graph import read_sources, report
+from include_graph import report, run_alone
 
 # Headers of public targets, or of things that each level of the IR has.
 _SHARED = {
@@ -26,27 +24,25 @@ _SHARED = {
 }
 
 
-def check(root, sources):
+def check(sources):
     """Returns what is wrong, one line each."""
     named = collections.defaultdict(list)
     for source in sources:
         if source.path.endswith(".h"):
-            named[posixpath.basename(source.path)].append(source.path)
+            named[posixpath.basename(source.path)].append(source)
     problems = []
-    for name, paths in sorted(named.items()):
-        if len(paths) == 1 or name in _SHARED:
+    for name, headers in sorted(named.items()):
+        if len(headers) == 1 or name in _SHARED:
             continue
-        others = [path for path in paths if not (root / path).read_text(encoding="utf-8").startswith("// Forwards ")]
+        others = [header.path for header in headers if not header.text.startswith("// Forwards ")]
         if len(others) > 1:
             problems.append(f"{name} is the name of " + " and ".join(sorted(others)))
     return problems
 
 
-def main(root):
-    root = pathlib.Path(root)
-    sources = read_sources(root)
-    return report(check(root, sources), f"{len(sources)} files")
+def main(root, sources):
+    return report(check(sources), f"{len(sources)} files")
 
 
 if __name__ == "__main__":
-    sys.exit(main(*(sys.argv[1:] or ["."])))
+    run_alone(main)

@@ -20,6 +20,8 @@ rule is broken, and says where.
 import argparse
 import collections
 import dataclasses
+import functools
+import os
 import pathlib
 import re
 import sys
@@ -38,11 +40,21 @@ _GENERATED = ".pb.h"
 
 @dataclasses.dataclass
 class Source:
-    """A C++ file: where it is in the repository, and what it includes."""
+    """A C++ file: where it is in the repository, and its text."""
 
     path: str
-    includes: list  # Files of Baton, as paths in the repository.
-    first_include: str  # Of any kind, as written; "" if there is none.
+    text: str
+
+    @functools.cached_property
+    def includes(self):
+        """The files of Baton that it includes, as paths in the repository."""
+        return _INCLUDE.findall(self.text)
+
+    @property
+    def first_include(self):
+        """The first include of any kind, as written; "" if there is none."""
+        first = _ANY_INCLUDE.search(self.text)
+        return first.group(1) if first else ""
 
     @property
     def is_test(self):
@@ -52,25 +64,20 @@ class Source:
 def read_sources(root):
     """All C++ files of the workspace at `root`, sorted by path; exits if there are none."""
     sources = []
-    folders = [root]
+    folders = [""]
     while folders:
-        for entry in sorted(folders.pop().iterdir()):
+        folder = folders.pop()
+        for entry in os.scandir(os.path.join(root, folder)):
             if entry.name.startswith((".", "bazel-")):
                 continue
-            if entry.is_dir():
+            path = os.path.join(folder, entry.name)
+            if entry.name.endswith((".h", ".cc", ".inc")):
+                with open(entry.path, encoding="utf-8") as file:
+                    sources.append(Source(path, file.read()))
+            elif entry.is_dir():
                 # A nested workspace is another repository.
-                if not (entry / "WORKSPACE").exists():
-                    folders.append(entry)
-            elif entry.suffix in (".h", ".cc", ".inc"):
-                text = entry.read_text(encoding="utf-8")
-                first = _ANY_INCLUDE.search(text)
-                sources.append(
-                    Source(
-                        entry.relative_to(root).as_posix(),
-                        _INCLUDE.findall(text),
-                        first.group(1) if first else "",
-                    )
-                )
+                if not os.path.exists(os.path.join(entry.path, "WORKSPACE")):
+                    folders.append(path)
     if not sources:
         sys.exit(f"{root}: no C++ files")
     return sorted(sources, key=lambda source: source.path)
@@ -97,6 +104,11 @@ def parse_rule(page):
         if upward:
             raise ValueError(f"{RULE}: `{name}` may include what is not below it: {upward}")
     return rule
+
+
+def read_rule(root):
+    """The rule of the workspace at `root`."""
+    return parse_rule(pathlib.Path(root, RULE).read_text(encoding="utf-8"))
 
 
 def package_of(path, rule):
@@ -190,20 +202,25 @@ def report(problems, summary):
     return 1 if problems else 0
 
 
-def main(*command_line):
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--print", action="store_true", help="write the graph as a table")
-    parser.add_argument("root", nargs="?", default=".", type=pathlib.Path)
-    arguments = parser.parse_args(command_line)
-    sources = read_sources(arguments.root)
-    rule = parse_rule((arguments.root / RULE).read_text(encoding="utf-8"))
-    if arguments.print:
-        print(table(sources, rule))
-        return 0
-    known = parse_known((arguments.root / KNOWN).read_text(encoding="utf-8"))
+def main(root, sources):
+    rule = read_rule(root)
+    known = parse_known(pathlib.Path(root, KNOWN).read_text(encoding="utf-8"))
     problems = check(sources, rule, known)
     return report(problems, f"{len(sources)} files, {len(rule)} packages, {len(known)} known violations")
 
 
+def run_alone(check_main):
+    """Runs the main() of a check of all sources as a program, whose argument is ROOT."""
+    root = sys.argv[1] if len(sys.argv) > 1 else "."
+    sys.exit(check_main(root, read_sources(root)))
+
+
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--print", action="store_true", help="write the graph as a table")
+    parser.add_argument("root", nargs="?", default=".")
+    arguments = parser.parse_args()
+    if arguments.print:
+        print(table(read_sources(arguments.root), read_rule(arguments.root)))
+    else:
+        sys.exit(main(arguments.root, read_sources(arguments.root)))

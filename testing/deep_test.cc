@@ -42,9 +42,9 @@ using relay::Function;
 using relay::InferTypes;
 using relay::Var;
 
-// A frame on the stack for each would take more than the small stack has: 24
-// bytes would do. The long form of tests has a hundred times as many.
-const int kDepth = LongOrShort(1'000'000, 10'000);
+// A frame on the stack for each would take more than the small stack has: 52
+// bytes would do. The long form of tests has two hundred times as many.
+const int kDepth = LongOrShort(1'000'000, 5'000);
 
 void RunInSmallStack(absl::FunctionRef<void()> body) {
   RunWithStack(SmallStackBytesOfThisBuild(), body);

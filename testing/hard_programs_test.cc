@@ -32,7 +32,7 @@ namespace baton::testing {
 namespace {
 
 uint32_t NumPrograms() {
-  return TestSetting("BATON_PROGRAMS", IsLongTest() ? 2000 : 120);
+  return TestSetting("BATON_PROGRAMS", IsLongTest() ? 2000 : 48);
 }
 
 // An operator whose values a pass may change.

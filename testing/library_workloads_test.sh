@@ -1,34 +1,35 @@
 #!/bin/bash
 # Compiles workloads with their weights to libraries. Each step and each result
-# has the bytes of the executor and of the evaluator. Three small networks; all
-# workloads with BATON_LONG_TESTS=1, which takes some minutes and 3 GB.
+# has the bytes of the executor and of the evaluator.
 #
-# usage: library_workloads_test.sh BATON_OPT BATON_COMPILE
+# usage:
+#   library_workloads_test.sh write BATON_OPT BATON_COMPILE OUT.tar
+#   library_workloads_test.sh run LIBRARIES.tar
+#   library_workloads_test.sh long BATON_OPT BATON_COMPILE
+#
+# `write` makes the libraries of three small networks, which `run` compiles and
+# runs: the first is an action of the build, so that the second runs again only
+# if a library is another one. `long` is both for all workloads, in the form of
+# BATON_LONG_TESTS=1 only, and takes some minutes and 3 GB.
 
 set -euo pipefail
 
-baton_opt="$(realpath "$1")" baton_compile="$(realpath "$2")"
-
-workloads="dqn lstm mlp"
-if [[ "${BATON_LONG_TESTS:-}" == 1 ]]; then
-  workloads="$("${baton_opt}" --list_workloads | sed -n 's/^\([a-z]\w*\) .*/\1/p')"
-fi
-if ! command -v g++ >/dev/null; then
+if [[ "$1" != write ]] && ! command -v g++ >/dev/null; then
   echo "skipped: there is no g++"
   exit 0
 fi
+work="$(mktemp -d)"
+trap 'rm -rf "${work}"' EXIT
 
-failed=0 compared=0
-for workload in ${workloads}; do
-  output="${TEST_TMPDIR}/${workload}"
-  model="${TEST_TMPDIR}/${workload}.baton"
-  "${baton_opt}" "--workload=${workload}" --bind_params --passes=InferType \
+# write_library BATON_OPT BATON_COMPILE WORKLOAD OUT: into a folder.
+write_library() {
+  local workload="$3" model="${work}/$3.baton" flags=()
+  "$1" "--workload=${workload}" --bind_params --passes=InferType \
     --emit=binary --output="${model}"
-  flags=()
   if [[ "${workload}" == bert ]]; then
     # Tokens that are there. Random numbers in the place of the mask are
     # multiplied by 10000, and scores that are added to them lose their digits.
-    inputs="${TEST_TMPDIR}/bert.npz"
+    local inputs="${work}/bert.npz"
     /usr/bin/python3 - "${inputs}" <<'PYTHON'
 import sys
 
@@ -44,21 +45,51 @@ numpy.savez(
 PYTHON
     flags=("--inputs=${inputs}")
   fi
-  "${baton_compile}" "${model}" --isas=avx2 --test --check_values \
-    --output_dir="${output}" "${flags[@]}" | tail -n 1
-  # The compiler takes the most time, in sources that ask for all of its work.
-  if [[ "${BATON_LONG_TESTS:-}" != 1 ]]; then
-    sed -i 's/, "O3")/)/' "${output}/${workload}_avx2.cc"
-  fi
-  if (cd "${output}" && g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror \
+  "$2" "${model}" --isas=avx2 --test --check_values \
+    --output_dir="$4" "${flags[@]}" | tail -n 1
+  rm "${model}"
+}
+
+failed=0 compared=0
+# run_library WORKLOAD FOLDER: compiles a library and its test, and runs it.
+run_library() {
+  if (cd "$2" && g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror \
     ./*.cc ./*.o -lm -o run && ./run); then
     compared=$((compared + 1))
   else
-    echo "${workload}: the library differs"
+    echo "$1: the library differs"
     failed=1
   fi
-  rm -rf "${output}" "${model}"
-done
+}
+
+case "$1" in
+  write)
+    mkdir "${work}/out"
+    for workload in dqn lstm mlp; do
+      write_library "$2" "$3" "${workload}" "${work}/out/${workload}"
+      # The compiler takes the most time, in sources that ask for all of its work.
+      sed -i 's/, "O3")/)/' "${work}/out/${workload}/${workload}_avx2.cc"
+    done
+    tar --create --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner \
+      --file="$4" --directory="${work}/out" .
+    exit 0
+    ;;
+  run)
+    mkdir "${work}/out"
+    tar --extract --file="$2" --directory="${work}/out"
+    for folder in "${work}"/out/*; do
+      run_library "$(basename "${folder}")" "${folder}"
+    done
+    ;;
+  long)
+    if [[ "${BATON_LONG_TESTS:-}" != 1 ]]; then exit 0; fi
+    for workload in $("$2" --list_workloads | sed -n 's/^\([a-z]\w*\) .*/\1/p'); do
+      write_library "$2" "$3" "${workload}" "${work}/${workload}"
+      run_library "${workload}" "${work}/${workload}"
+      rm -rf "${work:?}/${workload}"
+    done
+    ;;
+esac
 echo "${compared} workloads have the bytes of the executor and the evaluator."
 ((compared >= 3)) || failed=1
 exit "${failed}"

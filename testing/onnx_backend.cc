@@ -5,15 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/attr_value.h"
@@ -31,6 +32,7 @@
 #include "baton/relay/ir/expr.h"
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/testing/tar_file.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
 #include "baton/transform/pipeline.h"
@@ -40,22 +42,34 @@ namespace {
 
 namespace fs = std::filesystem;
 
-absl::StatusOr<std::shared_ptr<const std::string>> Read(const fs::path& path) {
-  BATON_ASSIGN_OR_RETURN(std::string content, ReadTextFile(path.string()));
-  return std::make_shared<const std::string>(std::move(content));
+constexpr char kModel[] = "model.onnx";
+
+absl::StatusOr<OnnxCase> ReadOnnxCase(const fs::path& folder) {
+  OnnxCase test;
+  test.path = folder.string();
+  test.name = folder.filename().string();
+  test.data_folder = folder.string();
+  for (const fs::directory_entry& entry :
+       fs::recursive_directory_iterator(folder)) {
+    const fs::path& path = entry.path();
+    if (path.filename() != kModel && path.extension() != ".pb") continue;
+    BATON_ASSIGN_OR_RETURN(std::string content, ReadTextFile(path.string()));
+    test.files[path.lexically_relative(folder).string()] =
+        std::make_shared<const std::string>(std::move(content));
+  }
+  return test;
 }
 
-absl::StatusOr<std::vector<Tensor>> ReadTensors(const fs::path& folder,
-                                                absl::string_view stem) {
+absl::StatusOr<std::vector<Tensor>> ReadTensors(const OnnxCase& test,
+                                                const std::string& stem) {
   std::vector<Tensor> result;
   for (int i = 0;; ++i) {
-    const fs::path path = folder / absl::StrCat(stem, i, ".pb");
-    std::error_code error;
-    if (!fs::exists(path, error)) return result;
-    BATON_ASSIGN_OR_RETURN(const auto content, Read(path));
+    const auto file = test.files.find(absl::StrCat(stem, i, ".pb"));
+    if (file == test.files.end()) return result;
     onnx::TensorSource source;
-    source.owner = content;
-    BATON_ASSIGN_OR_RETURN(Tensor tensor, onnx::ReadTensor(*content, source));
+    source.owner = file->second;
+    BATON_ASSIGN_OR_RETURN(Tensor tensor,
+                           onnx::ReadTensor(*file->second, source));
     result.push_back(std::move(tensor));
   }
 }
@@ -116,10 +130,10 @@ absl::StatusOr<IRModule> RoundTrip(const IRModule& module,
   return absl::InternalError(again.status().message());
 }
 
-absl::Status RunDataSet(const fs::path& folder, const fs::path& data_set,
+absl::Status RunDataSet(const OnnxCase& test, const std::string& data_set,
                         const OnnxCaseOptions& options,
                         OnnxCaseResult& result) {
-  BATON_ASSIGN_OR_RETURN(const auto content, Read(folder / "model.onnx"));
+  const std::shared_ptr<const std::string> content = test.files.at(kModel);
   BATON_ASSIGN_OR_RETURN(const onnx::ModelProto model,
                          onnx::ReadModel(*content));
   BATON_ASSIGN_OR_RETURN(const onnx::GraphProto graph,
@@ -134,12 +148,12 @@ absl::Status RunDataSet(const fs::path& folder, const fs::path& data_set,
     }
   }
   BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs,
-                         ReadTensors(data_set, "input_"));
+                         ReadTensors(test, data_set + "input_"));
   BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> outputs,
-                         ReadTensors(data_set, "output_"));
+                         ReadTensors(test, data_set + "output_"));
   OnnxImportOptions import;
-  import.name = "model.onnx";
-  import.folder = folder.string();
+  import.name = kModel;
+  import.folder = test.data_folder;
   absl::StatusOr<IRModule> module;
   while (true) {
     module = ImportOnnx(*content, content, import);
@@ -235,21 +249,62 @@ absl::Status RunDataSet(const fs::path& folder, const fs::path& data_set,
 
 }  // namespace
 
-OnnxCaseResult RunOnnxCase(const std::string& folder,
+absl::StatusOr<std::vector<OnnxCase>> ReadOnnxCases(const std::string& folder) {
+  std::vector<fs::path> folders;
+  if (fs::exists(fs::path(folder) / kModel)) {
+    folders.push_back(folder);
+  } else {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      if (fs::exists(entry.path() / kModel)) folders.push_back(entry.path());
+    }
+  }
+  std::sort(folders.begin(), folders.end());
+  std::vector<OnnxCase> cases;
+  for (const fs::path& path : folders) {
+    BATON_ASSIGN_OR_RETURN(OnnxCase test, ReadOnnxCase(path));
+    cases.push_back(std::move(test));
+  }
+  return cases;
+}
+
+absl::StatusOr<std::vector<OnnxCase>> ReadOnnxCases(
+    const std::string& archive, const std::vector<std::string>& folders) {
+  BATON_ASSIGN_OR_RETURN(auto files, testing::ReadTarFile(archive));
+  std::map<fs::path, OnnxCase> cases;
+  for (auto& [name, content] : files) {
+    for (const std::string& folder : folders) {
+      const fs::path path = fs::path(name).lexically_relative(folder);
+      if (path.empty() || *path.begin() == "..") continue;
+      OnnxCase& test = cases[fs::path(folder) / *path.begin()];
+      test.files[path.lexically_relative(*path.begin()).string()] =
+          std::make_shared<const std::string>(std::move(content));
+      break;
+    }
+  }
+  std::vector<OnnxCase> result;
+  for (auto& [path, test] : cases) {
+    test.path = path.string();
+    test.name = path.filename().string();
+    if (test.files.count(kModel) != 0) result.push_back(std::move(test));
+  }
+  return result;
+}
+
+OnnxCaseResult RunOnnxCase(const OnnxCase& test,
                            const OnnxCaseOptions& options) {
   OnnxCaseResult result;
   for (int i = 0;; ++i) {
-    const fs::path data_set =
-        fs::path(folder) / absl::StrCat("test_data_set_", i);
-    std::error_code error;
-    if (!fs::exists(data_set, error)) {
+    const std::string data_set = absl::StrCat("test_data_set_", i, "/");
+    const auto first = test.files.lower_bound(data_set);
+    if (first == test.files.end() ||
+        !absl::StartsWith(first->first, data_set)) {
       if (i == 0) {
         result.outcome = OnnxOutcome::kWrong;
         result.message = "no test_data_set_0";
       }
       return result;
     }
-    const absl::Status status = RunDataSet(folder, data_set, options, result);
+    const absl::Status status = RunDataSet(test, data_set, options, result);
     if (!status.ok()) {
       result.outcome = absl::IsUnimplemented(status) ? OnnxOutcome::kUnsupported
                                                      : OnnxOutcome::kWrong;

@@ -5,10 +5,32 @@
 #ifndef BATON_TESTING_ONNX_BACKEND_H_
 #define BATON_TESTING_ONNX_BACKEND_H_
 
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
+
 namespace baton {
+
+struct OnnxCase {
+  // The path of its folder, and the last part of it.
+  std::string path;
+  std::string name;
+  // The folder of external data; empty if there is none.
+  std::string data_folder;
+  // By the paths in the folder: model.onnx, test_data_set_0/input_0.pb.
+  std::map<std::string, std::shared_ptr<const std::string>> files;
+};
+
+// The case in a folder with model.onnx, or the cases in the folders of another
+// one; sorted by their paths.
+absl::StatusOr<std::vector<OnnxCase>> ReadOnnxCases(const std::string& folder);
+
+// The cases in folders of an archive of tar.
+absl::StatusOr<std::vector<OnnxCase>> ReadOnnxCases(
+    const std::string& archive, const std::vector<std::string>& folders);
 
 // The outcome of a case.
 enum class OnnxOutcome {
@@ -46,7 +68,7 @@ struct OnnxCaseOptions {
 };
 
 // Imports the model, infers types, evaluates it, and compares the results.
-OnnxCaseResult RunOnnxCase(const std::string& folder,
+OnnxCaseResult RunOnnxCase(const OnnxCase& test,
                            const OnnxCaseOptions& options = {});
 
 }  // namespace baton

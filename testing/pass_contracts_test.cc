@@ -70,7 +70,7 @@ TEST(PassContractsTest, EveryPassKeepsItsWord) {
   }
   const SilentStderr silence;
   // One case of `every`.
-  const int every = LongOrShort(1, 24);
+  const int every = LongOrShort(1, 60);
   int number = 0;
   int checked = 0;
   std::set<std::string> broken;

@@ -249,6 +249,22 @@ IRModule DeepBranches() {
   return ModuleFromExpr(Function({c, x}, std::move(e)));
 }
 
+absl::StatusOr<std::vector<IRModule>> MakeDeepModules() {
+  std::vector<IRModule> modules;
+  for (const auto make : {DeepCalls, DeepLets, DeepBranches}) {
+    BATON_ASSIGN_OR_RETURN(IRModule typed, InferTypes(make()));
+    modules.push_back(std::move(typed));
+  }
+  return modules;
+}
+
+// With types; made once for all passes.
+const absl::StatusOr<std::vector<IRModule>>& DeepModules() {
+  static const auto* const modules =
+      new absl::StatusOr<std::vector<IRModule>>(MakeDeepModules());
+  return *modules;
+}
+
 // Functions that differ, `main` first.
 absl::StatusOr<IRModule> ManyFunctions(uint32_t seed) {
   const uint32_t num_functions = LongOrShort(24, 6);
@@ -350,8 +366,8 @@ absl::Status CheckPassStack(const Pass& pass) {
   if (!Keeps(pass, "stack")) return absl::OkStatus();
   const SilentStderr silence;
   const auto check = [&]() -> absl::Status {
-    for (const auto make : {DeepCalls, DeepLets, DeepBranches}) {
-      BATON_ASSIGN_OR_RETURN(const IRModule typed, InferTypes(make()));
+    BATON_ASSIGN_OR_RETURN(const std::vector<IRModule> modules, DeepModules());
+    for (const IRModule& typed : modules) {
       BATON_ASSIGN_OR_RETURN(const IRModule given,
                              RunRequiredPasses(pass, typed));
       const absl::StatusOr<IRModule> result = pass(given);
@@ -395,7 +411,9 @@ absl::Status CheckPassOnRandomPrograms(const Pass& pass, uint32_t first_seed,
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<std::pair<std::string, IRModule>>> LawModules() {
+namespace {
+
+absl::StatusOr<std::vector<std::pair<std::string, IRModule>>> MakeLawModules() {
   std::vector<std::pair<std::string, IRModule>> result;
   BATON_ASSIGN_OR_RETURN(const std::vector<WorkloadInfo> workloads,
                          ListWorkloads());
@@ -419,6 +437,17 @@ absl::StatusOr<std::vector<std::pair<std::string, IRModule>>> LawModules() {
     result.emplace_back(absl::StrCat("functions ", seed), std::move(module));
   }
   return result;
+}
+
+}  // namespace
+
+const absl::StatusOr<std::vector<std::pair<std::string, IRModule>>>&
+LawModules() {
+  // Made once for all passes.
+  static const auto* const modules =
+      new absl::StatusOr<std::vector<std::pair<std::string, IRModule>>>(
+          MakeLawModules());
+  return *modules;
 }
 
 void PassLawsTest::SetUp() {
@@ -459,7 +488,7 @@ TEST_P(PassLawsTest, RandomPrograms) {
 }
 
 TEST_P(PassLawsTest, LargeModules) {
-  const auto modules = LawModules();
+  const auto& modules = LawModules();
   ASSERT_TRUE(modules.ok()) << modules.status();
   for (const auto& [name, module] : *modules) {
     const absl::Status status = CheckPassLaws(pass(), module);

@@ -84,7 +84,8 @@ absl::Status CheckPassOnRandomPrograms(const Pass& pass, uint32_t first_seed,
 
 // The modules of the law tests, by name: linked workloads that are small
 // enough, and programs of many functions. An error if one cannot be built.
-absl::StatusOr<std::vector<std::pair<std::string, IRModule>>> LawModules();
+const absl::StatusOr<std::vector<std::pair<std::string, IRModule>>>&
+LawModules();
 
 // The parameter is a pass, written as in a pipeline.
 class PassLawsTest : public ::testing::TestWithParam<std::string> {

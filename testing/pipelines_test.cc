@@ -14,6 +14,7 @@
 #include "baton/testing/pass_laws.h"
 #include "baton/testing/random_program.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "baton/transform/contracts.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -80,7 +81,8 @@ TEST_P(PipelinesTest, TextRoundTrips) {
 }
 
 TEST_P(PipelinesTest, KeepsTheLawsOnRandomPrograms) {
-  const absl::Status status = CheckPassOnRandomPrograms(pass(), 0, 100);
+  const absl::Status status =
+      CheckPassOnRandomPrograms(pass(), 0, LongOrShort(100, 25));
   EXPECT_TRUE(status.ok()) << status.message();
 }
 

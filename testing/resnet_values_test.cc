@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/status_macros.h"
@@ -21,6 +22,7 @@
 #include "baton/testing/golden.h"
 #include "baton/testing/inputs.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "baton/testing/workloads/workload.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_context.h"
@@ -39,9 +41,11 @@ absl::StatusOr<IRModule> RunPipeline(const IRModule& module,
   return PassContext({.opt_level = 3}).Run([&] { return pipeline(module); });
 }
 
-// ResNet-18 with its weights bound, typed.
-absl::StatusOr<IRModule> BoundResNet18() {
-  BATON_ASSIGN_OR_RETURN(Workload workload, GetWorkload("resnet"));
+// ResNet-18 for images of a size, with its weights bound, typed.
+absl::StatusOr<IRModule> BoundResNet18(int size) {
+  BATON_ASSIGN_OR_RETURN(Workload workload,
+                         GetWorkload(absl::StrCat("resnet{image_shape=[3,",
+                                                  size, ",", size, "]}")));
   BATON_ASSIGN_OR_RETURN(
       Function bound,
       relay::BindParamsByName(workload.module.Find<Function>("main"),
@@ -60,7 +64,7 @@ absl::StatusOr<std::vector<float>> Outputs(const IRModule& module,
 }
 
 TEST(ResNetValuesTest, LogitsAreThoseOfTheReference) {
-  BATON_ASSERT_OK_AND_ASSIGN(IRModule module, BoundResNet18());
+  BATON_ASSERT_OK_AND_ASSIGN(IRModule module, BoundResNet18(224));
   BATON_ASSERT_OK_AND_ASSIGN(const Tensor image, GoldenImage({1, 3, 224, 224}));
   // The logits are what the final softmax is given.
   const Function main = module.Find<Function>("main");
@@ -92,8 +96,10 @@ TEST(ResNetValuesTest, LogitsAreThoseOfTheReference) {
 class ResNetValuesPassTest : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ResNetValuesPassTest, SoftmaxStaysTheSame) {
-  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, BoundResNet18());
-  BATON_ASSERT_OK_AND_ASSIGN(const Tensor image, GoldenImage({1, 3, 224, 224}));
+  const int size = LongOrShort(224, 64);
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, BoundResNet18(size));
+  BATON_ASSERT_OK_AND_ASSIGN(const Tensor image,
+                             GoldenImage({1, 3, size, size}));
   BATON_ASSERT_OK_AND_ASSIGN(const std::vector<float> before,
                              Outputs(module, image));
   BATON_ASSERT_OK_AND_ASSIGN(const IRModule optimized,

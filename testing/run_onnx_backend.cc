@@ -2,9 +2,10 @@
 //
 // usage: run_onnx_backend [--passes=PIPELINE] [--round_trip [--opset=N]
 //                         [--save=FOLDER]] [--keep_dimensions] [--table=FILE]
-//                         [--rtol=X] [--atol=X] FOLDER...
+//                         [--rtol=X] [--atol=X] [--archive=FILE.tar] FOLDER...
 //
-// A folder without model.onnx is searched for folders with it. Prints a line
+// A folder without model.onnx is searched for folders with it. With --archive
+// the folders are those of an archive, which is not unpacked. Prints a line
 // for each case that does not pass, and a summary; the exit code is 1 if a case
 // is wrong. --table writes the table of docs/onnx.md: the operators with
 // converters, and the cases that do not pass; for that, each case is run in all
@@ -13,19 +14,22 @@
 // model that is not supported is not imported again with the shapes of its
 // inputs.
 
-#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/status_macros.h"
 #include "baton/onnx/converter.h"
 #include "baton/testing/onnx_backend.h"
 
@@ -112,7 +116,7 @@ absl::string_view OutcomeText(OnnxOutcome outcome) {
 
 // Returns tables of the number of cases that pass each way, and of those that
 // do not, each with the first way in which it does not.
-std::string CaseTables(const std::vector<fs::path>& cases) {
+std::string CaseTables(const std::vector<OnnxCase>& cases) {
   std::string counts =
       "| run | pass | not supported | wrong |\n|---|---|---|---|\n";
   std::vector<std::string> rows(cases.size());
@@ -122,10 +126,10 @@ std::string CaseTables(const std::vector<fs::path>& cases) {
     options.round_trip = way.round_trip;
     Counts count;
     for (size_t i = 0; i < cases.size(); ++i) {
-      const OnnxCaseResult result = RunOnnxCase(cases[i].string(), options);
+      const OnnxCaseResult result = RunOnnxCase(cases[i], options);
       count.Add(result.outcome);
       if (result.outcome == OnnxOutcome::kPass || !rows[i].empty()) continue;
-      rows[i] = absl::StrCat("| `", cases[i].filename().string(), "` | ",
+      rows[i] = absl::StrCat("| `", cases[i].name, "` | ",
                              OutcomeText(result.outcome),
                              &way == kWays ? "" : absl::StrCat(" ", way.text),
                              " | ", Reason(result.message), " |\n");
@@ -138,11 +142,23 @@ std::string CaseTables(const std::vector<fs::path>& cases) {
                       absl::StrJoin(rows, ""));
 }
 
+absl::StatusOr<std::vector<OnnxCase>> Cases(
+    const std::string& archive, const std::vector<std::string>& folders) {
+  if (!archive.empty()) return ReadOnnxCases(archive, folders);
+  std::vector<OnnxCase> cases;
+  for (const std::string& folder : folders) {
+    BATON_ASSIGN_OR_RETURN(std::vector<OnnxCase> some, ReadOnnxCases(folder));
+    std::move(some.begin(), some.end(), std::back_inserter(cases));
+  }
+  return cases;
+}
+
 int Run(int argc, char** argv) {
   OnnxCaseOptions options;
   std::string table_file;
   std::string save;
-  std::vector<fs::path> cases;
+  std::string archive;
+  std::vector<std::string> folders;
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
     if (absl::StartsWith(arg, "--passes=")) {
@@ -161,26 +177,27 @@ int Run(int argc, char** argv) {
       options.opset = std::stoi(arg.substr(8));
     } else if (absl::StartsWith(arg, "--save=")) {
       save = arg.substr(7);
-    } else if (fs::exists(fs::path(arg) / "model.onnx")) {
-      cases.push_back(arg);
+    } else if (absl::StartsWith(arg, "--archive=")) {
+      archive = arg.substr(10);
     } else {
-      for (const fs::directory_entry& entry : fs::directory_iterator(arg)) {
-        if (fs::exists(entry.path() / "model.onnx")) {
-          cases.push_back(entry.path());
-        }
-      }
+      folders.push_back(arg);
     }
   }
-  std::sort(cases.begin(), cases.end());
+  const absl::StatusOr<std::vector<OnnxCase>> read = Cases(archive, folders);
+  if (!read.ok()) {
+    std::cerr << read.status().message() << "\n";
+    return 1;
+  }
+  const std::vector<OnnxCase>& cases = *read;
   if (!table_file.empty()) {
     std::ofstream(table_file) << OperatorTable() << "\n" << CaseTables(cases);
     return 0;
   }
   Counts counts;
-  for (const fs::path& folder : cases) {
-    const OnnxCaseResult result = RunOnnxCase(folder.string(), options);
+  for (const OnnxCase& test : cases) {
+    const OnnxCaseResult result = RunOnnxCase(test, options);
     counts.Add(result.outcome);
-    const std::string name = folder.filename().string();
+    const std::string& name = test.name;
     if (!save.empty() && !result.written.empty()) {
       std::ofstream(fs::path(save) / (name + ".onnx"), std::ios::binary)
           << result.written;

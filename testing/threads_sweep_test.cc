@@ -84,9 +84,8 @@ TEST(ThreadsSweepTest, RandomPipelines) {
       passes.push_back(pass);
     }
   }
-  BATON_ASSERT_OK_AND_ASSIGN(
-      const IRModule module,
-      RandomFunctions(300, testing::LongOrShort(20, 10)));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
+                             RandomFunctions(300, testing::LongOrShort(20, 6)));
   testing::SweepRandomPipelines(module, passes, "");
 }
 
@@ -94,6 +93,7 @@ TEST(ThreadsSweepTest, Workloads) {
   // Several networks in one module.
   IRModule module;
   for (const int layers : {18, 34}) {
+    if (layers > 18 && !testing::IsLongTest()) break;
     BATON_ASSERT_OK_AND_ASSIGN(const IRModule network,
                                testing::GetWorkloadModule(absl::StrCat(
                                    "resnet{num_layers=", layers, "}")));
@@ -118,7 +118,8 @@ TEST(ThreadsSweepTest, PipelinesInsideBodies) {
         return one.Find<Function>("main");
       },
       {.name = "Inside"});
-  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module, RandomFunctions(400, 10));
+  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
+                             RandomFunctions(400, testing::LongOrShort(10, 4)));
   EXPECT_EQ(FindThreadsDifference(pass, module, {.num_schedules = 1}), "");
 }
 

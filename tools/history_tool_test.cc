@@ -362,7 +362,8 @@ TEST(HistoryToolTest, TensorsThatAreNotThere) {
   for (const char* tensors : {"", " --record_tensors"}) {
     const RunResult r = testing::RunBinary(
         "tools/faulty-opt",
-        absl::StrCat("--workload='resnet{image_shape=[3,32,32]}' --bind_params "
+        absl::StrCat("--workload='resnet{num_layers=20,image_shape=[3,16,16],"
+                     "num_classes=10}' --bind_params "
                      "--emit=none --passes=FoldConstant --record=",
                      file, tensors));
     EXPECT_EQ(r.exit_code, 0) << r.err;

@@ -31,6 +31,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
+// The long form of tests, which needs the compiler.
+bool IsLong() { return HasCompiler() && testing::IsLongTest(); }
+
 // A replacement in a text.
 struct Fault {
   std::string from;
@@ -251,7 +254,7 @@ TEST(PlantedCodeFaultsTest, InTextOfLlvm) {
       {" mul nsw ", " add nsw "}, {" fcmp olt ", " fcmp ogt "},
       {" select i1 ", ""},        {" br i1 ", ""},
   };
-  const size_t most = testing::IsLongTest() ? 100 : 2;
+  const size_t most = IsLong() ? 100 : 2;
   const std::vector<std::string> lines =
       absl::StrSplit(TextOf(folder + "/llvm_loops.ll"), '\n');
   size_t planted_faults = 0;

@@ -8,6 +8,10 @@
 // second; if it writes the same bytes as before, Bazel keeps the result of the
 // test.
 //
+// The action writes the libraries of the short form of tests. In the long form
+// the writer is run as a test of its own, which asks for more of them: cases take
+// the long form where HasCompiler is true only.
+//
 // Both run the test cases in the same order. In the writer a case must end
 // before it runs a library: it returns where MayRunPrograms is false, behind the
 // last library that it asks for.

@@ -62,7 +62,7 @@ std::vector<NamedWidth> Widths() {
 TEST_P(RandomNetworksTest, GiveTheBitsOfTheEvaluator) {
   const uint32_t first = testing::TestSetting("BATON_FIRST_SEED", 0);
   const uint32_t count =
-      testing::TestSetting("BATON_PROGRAMS", testing::IsLongTest() ? 1000 : 50);
+      testing::TestSetting("BATON_PROGRAMS", testing::IsLongTest() ? 1000 : 18);
   const std::vector<NamedWidth> widths = Widths();
   std::map<std::string, int> forms;
   for (uint32_t seed = first; seed < first + count && !HasFailure(); ++seed) {
@@ -132,8 +132,8 @@ std::string WithBatch(const std::string& text, int64_t& batch) {
 // Networks that can be typed so: a reshape to numbers, for example, cannot.
 TEST(RandomBoundedNetworksTest, AnyBatchGivesTheBitsOfTheEvaluator) {
   const uint32_t first = testing::TestSetting("BATON_FIRST_SEED", 0);
-  const uint32_t count = testing::TestSetting(
-      "BATON_PROGRAMS", testing::IsLongTest() ? 2000 : 100);
+  const uint32_t count =
+      testing::TestSetting("BATON_PROGRAMS", testing::IsLongTest() ? 2000 : 45);
   uint32_t compared = 0;
   for (uint32_t seed = first; seed < first + count && !HasFailure(); ++seed) {
     BATON_ASSERT_OK_AND_ASSIGN(

@@ -23,7 +23,6 @@
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
 #include "baton/relay/transform/higher_order_gradient.h"
-#include "baton/relay/transform/kl_threshold.h"
 #include "baton/relay/transform/pass_test_util.h"
 #include "baton/relay/transform/quantize.h"
 #include "baton/testing/parse_typed.h"
@@ -328,26 +327,6 @@ TEST(QuantizeTest, RecordedRangesKeepAccuracy) {
   EXPECT_LT(max_error, wide_error);
   // For all elements, the percentile is the largest magnitude.
   EXPECT_EQ(AsText(percentile), AsText(max));
-}
-
-// The thresholds that the reference finds.
-TEST(QuantizeTest, KlThresholds) {
-  std::vector<float> laplace;
-  for (int i = 1; i <= 2000; ++i) {
-    laplace.push_back(static_cast<float>(-std::log(i / 2001.0)));
-    laplace.push_back(static_cast<float>(std::log(i / 2001.0) * 0.5));
-  }
-  EXPECT_FLOAT_EQ(KlThreshold(laplace), 7.21947956f);
-  std::vector<float> outliers = {40, -3};
-  for (int i = 0; i < 3000; ++i) {
-    outliers.push_back(static_cast<float>(std::sin(i * 0.37)));
-  }
-  EXPECT_FLOAT_EQ(KlThreshold(outliers), 3.80452442f);
-  std::vector<float> steps;
-  for (int i = 0; i < 500; ++i) steps.push_back(0.25f * (i % 17));
-  EXPECT_FLOAT_EQ(KlThreshold(steps), 3.75103116f);
-  EXPECT_EQ(KlThreshold({0, 0}), 0);
-  EXPECT_TRUE(std::isnan(KlThreshold({1, std::nanf("")})));
 }
 
 TEST(QuantizeTest, KlRangesClip) {

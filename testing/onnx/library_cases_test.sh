@@ -27,17 +27,24 @@ trap 'rm -rf "${work}"' EXIT
 
 # write_libraries STEP BATON_COMPILE NODE_CASES.tar FOLDER OUT: into a folder.
 write_libraries() {
-  local step="$1" baton_compile archive folder out="$5" models i case name inputs
+  local step="$1" baton_compile archive folder out="$5" models cases archived i case name inputs
   baton_compile="$(realpath "$2")" archive="$(realpath "$3")" folder="$(realpath "$4")"
   mkdir -p "${work}/cases" "${out}"
-  tar --extract --file="${archive}" --directory="${work}/cases"
-  models=("${work}"/cases/node/*/model.onnx "${work}"/cases/simple/*/model.onnx
-    "${folder}"/*/model.onnx)
+  # Of the archive, only the cases that are compiled are unpacked.
+  mapfile -t cases < <(tar --list --file="${archive}" | sed -n 's|/model.onnx$||p' | sort)
+  models=("${folder}"/*/model.onnx)
+  archived="${#cases[@]}"
+  cases+=("${models[@]%/model.onnx}")
+  for ((i = 0; i < archived; i += step)); do
+    echo "${cases[i]}"
+    cases[i]="${work}/cases/${cases[i]}"
+  done >"${work}/wanted"
+  tar --extract --file="${archive}" --directory="${work}/cases" --files-from="${work}/wanted"
   : >"${out}/refused"
   : >"${out}/messages"
-  for ((i = 0; i < ${#models[@]}; i += step)); do
-    case="$(dirname "${models[i]}")"
-    name="$(basename "${case}")"
+  for ((i = 0; i < ${#cases[@]}; i += step)); do
+    case="${cases[i]}"
+    name="${case##*/}"
     echo "${name}" >>"${out}/taken"
     inputs=()
     if [[ -e "${case}/test_data_set_0/input_0.pb" ]]; then

@@ -10,12 +10,10 @@ export LC_ALL=C
 
 runner="$1" archive="$2" expected="$3"
 
-tar --extract --file="${archive}" --directory="${TEST_TMPDIR}"
-
 # Prints a line `CASE: REASON` for each case that does not pass.
 failures() {
-  "${runner}" --keep_dimensions "$@" "${TEST_TMPDIR}/node" \
-    "${TEST_TMPDIR}/simple" >"${TEST_TMPDIR}/log" || true
+  "${runner}" --keep_dimensions "$@" --archive="${archive}" \
+    node simple >"${TEST_TMPDIR}/log" || true
   tail -1 "${TEST_TMPDIR}/log" >&2
   sed -n 's/^\(WRONG\|UNSUPPORTED\) //p' "${TEST_TMPDIR}/log" |
     sed 's/ | .*//; s/model.onnx:1:1: error: //' | sort

@@ -1,11 +1,13 @@
 """One node for each operator of ONNX and each element type that it may have.
 
-usage: type_cases.py RUNNER SCHEMA_TABLE.cc VALUES.json PAGE.md [--update]
+usage: type_cases.py --write SCHEMA_TABLE.cc VALUES.json CASES.tar
+       type_cases.py RUNNER SCHEMA_TABLE.cc VALUES.json PAGE.md CASES.tar [--update]
 
-Makes a model for each operator of type_recipes.py, each of its types and each
-element type that the newest version of the operator allows, runs them with
-RUNNER (run_onnx_backend), and holds what is supported, and why the others are
-refused, against the table in PAGE.md. Values must be those of VALUES.json:
+The first makes a model for each operator of type_recipes.py, each of its types
+and each element type that the newest version of the operator allows, in a
+folder for each tolerance. The second runs them with RUNNER (run_onnx_backend),
+and holds what is supported, and why the others are refused, against the table
+in PAGE.md. Values must be those of VALUES.json:
 what ONNX Runtime 1.23.2 gives for the same numbers in a type that it supports
 (floats, signed and unsigned integers, bools have values of their own). Results
 of operators without an entry are only computed.
@@ -15,12 +17,13 @@ files ort.json that were put beside them.
 """
 
 import base64
+import io
 import json
 import os
 import re
 import subprocess
 import sys
-import tempfile
+import tarfile
 import zlib
 
 import numpy as np
@@ -286,15 +289,22 @@ def expected(entry, wanted):
   return np.array(numbers, form).reshape(shape).astype(wanted)
 
 
-def write(folder, model, feeds, results):
-  data = os.path.join(folder, "test_data_set_0")
-  os.makedirs(data)
-  with open(os.path.join(folder, "model.onnx"), "wb") as file:
-    file.write(model.SerializeToString())
+def files_of(model, feeds, results):
+  """The files of a case: (path in its folder, content)."""
+  yield "model.onnx", model.SerializeToString(deterministic=True)
+  if not feeds and not results:
+    yield "test_data_set_0/nothing", b""  # So that there is such a folder.
   for stem, arrays in (("input", feeds.values()), ("output", results)):
     for i, array in enumerate(arrays):
-      with open(os.path.join(data, f"{stem}_{i}.pb"), "wb") as file:
-        file.write(tensor("", array).SerializeToString())
+      yield (f"test_data_set_0/{stem}_{i}.pb",
+             tensor("", array).SerializeToString(deterministic=True))
+
+
+def write(folder, model, feeds, results):
+  os.makedirs(os.path.join(folder, "test_data_set_0"))
+  for path, content in files_of(model, feeds, results):
+    with open(os.path.join(folder, path), "wb") as file:
+      file.write(content)
 
 
 def tolerance(types):
@@ -303,10 +313,11 @@ def tolerance(types):
   return 0.01 if "float16" in types.values() else 1e-4
 
 
-def run(runner, folder, tol):
-  """Why cases do not pass, by name."""
+def run(runner, archive, tol):
+  """Why cases of a tolerance do not pass, by name."""
   done = subprocess.run(
-      [runner, "--keep_dimensions", f"--rtol={tol}", f"--atol={tol}", folder],
+      [runner, "--keep_dimensions", f"--rtol={tol}", f"--atol={tol}",
+       f"--archive={archive}", str(tol)],
       stdout=subprocess.PIPE, check=False)
   result = {}
   for line in done.stdout.decode("utf-8").splitlines():
@@ -399,10 +410,35 @@ def read_values(schemas, folder):
   return result
 
 
+def has_values(name, types, values):
+  """Whether the results of a case are compared with those of VALUES.json."""
+  return (key_of(name, types) in values and
+          not NARROW_FLOATS & set(types.values()))
+
+
+def write_archive(schemas, values, path):
+  with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
+    for name, schema, recipe, types, _, _ in cases(schemas):
+      model, feeds, wanted = make_model(schema, recipe, types)
+      results = []
+      if has_values(name, types, values):
+        entry = values[key_of(name, types)]
+        results = [expected(*pair) for pair in zip(entry, wanted)]
+      for file, content in files_of(model, feeds, results):
+        member = tarfile.TarInfo(f"{tolerance(types)}/{name}/{file}")
+        member.size = len(content)
+        archive.addfile(member, io.BytesIO(content))
+
+
 def main():
-  runner, table_path, values_path, page = sys.argv[1:5]
+  if sys.argv[1] == "--write":
+    table_path, values_path, archive = sys.argv[2:5]
+    with open(values_path, encoding="utf-8") as file:
+      write_archive(newest_schemas(table_path), json.load(file), archive)
+    return 0
+  runner, table_path, values_path, page, archive = sys.argv[1:6]
   schemas = newest_schemas(table_path)
-  for flag in sys.argv[5:]:
+  for flag in sys.argv[6:]:
     if flag.startswith("--models="):
       write_models(schemas, flag[len("--models="):])
       return 0
@@ -416,20 +452,13 @@ def main():
   with open(values_path, encoding="utf-8") as file:
     values = json.load(file)
   failed, checked = {}, set()
-  with tempfile.TemporaryDirectory() as root:
-    tolerances = set()
-    for name, schema, recipe, types, _, _ in cases(schemas):
-      model, feeds, wanted = make_model(schema, recipe, types)
-      entry = values.get(key_of(name, types))
-      results = []
-      if entry is not None and not NARROW_FLOATS & set(types.values()):
-        results = [expected(*pair) for pair in zip(entry, wanted)]
-        checked.add(name)
-      tol = tolerance(types)
-      tolerances.add(tol)
-      write(os.path.join(root, str(tol), name), model, feeds, results)
-    for tol in sorted(tolerances):
-      failed.update(run(runner, os.path.join(root, str(tol)), tol))
+  tolerances = set()
+  for name, _, _, types, _, _ in cases(schemas):
+    if has_values(name, types, values):
+      checked.add(name)
+    tolerances.add(tolerance(types))
+  for tol in sorted(tolerances):
+    failed.update(run(runner, archive, tol))
   lines = table(schemas, failed, checked)
   text, begin, end = show(page)
   made = "\n".join(lines) + "\n"
