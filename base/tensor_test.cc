@@ -281,6 +281,24 @@ TEST(MutableTensorTest, ReusesABufferThatNoOtherTensorUses) {
   EXPECT_FALSE(MutableTensor::Reuse(scalar).has_value());
 }
 
+// The thread sanitizer reports a write that does not follow the read.
+TEST(MutableTensorTest, ReuseFollowsWhatOtherThreadsRead) {
+  Tensor tensor = *Tensor::FromValues<float>({2}, {1, 2});
+  float read = 0;
+  std::thread reader([copy = tensor, &read]() mutable {
+    read = copy.span<float>()[1];
+    copy = Tensor::Scalar(0.0f);
+  });
+  std::optional<MutableTensor> reused;
+  while (!reused.has_value()) {
+    std::this_thread::yield();
+    reused = MutableTensor::Reuse(tensor);
+  }
+  reused->span<float>()[1] = 3;
+  reader.join();
+  EXPECT_EQ(read, 2);
+}
+
 TEST(TensorTest, RealNumbersAsTheNearestInteger) {
   const auto integer = [](double value) {
     return Tensor::ScalarOf(DType::Float(64), value).AtAsInt64(0);
