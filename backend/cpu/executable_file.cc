@@ -42,7 +42,7 @@ using kernels::blocked::Width;
 
 // ASCII and bytes that transfers in text mode damage.
 constexpr char kMagic[8] = {'B', 'A', 'T', 'E', 'X', 'E', '\r', '\n'};
-constexpr uint32_t kFormat = 4;
+constexpr uint32_t kFormat = 5;
 constexpr size_t kPage = 4096;
 constexpr size_t kChunk = size_t{1} << 20;
 

@@ -180,9 +180,9 @@ TEST(ExecutableFileTest, FilesForOthersAreRefused) {
   BATON_ASSERT_OK_AND_ASSIGN(const std::string file, FileOf(module));
   EXPECT_THAT(Read(WithHeader(file, 0, "BATEXE")), IsOk());
   EXPECT_THAT(
-      Read(WithHeader(file, 8, absl::string_view("\x05\0\0\0", 4))).status(),
+      Read(WithHeader(file, 8, absl::string_view("\x06\0\0\0", 4))).status(),
       StatusIs(absl::StatusCode::kInvalidArgument,
-               "of version 5 of the format; this program reads version 4"));
+               "of version 6 of the format; this program reads version 5"));
   EXPECT_THAT(
       Read(WithHeader(file, 12, absl::string_view("\x63\0\0\0", 4))).status(),
       StatusIs(absl::StatusCode::kInvalidArgument,
