@@ -92,6 +92,12 @@ TEST(DTypeTest, HalvesAndBytes) {
   EXPECT_FALSE(DType(DType::Code::kInt, 8, 4).is_byte());
 }
 
+TEST(FiniteRangeTest, TypesWithoutOneHaveTheLeastFloat) {
+  EXPECT_EQ(FiniteRange(DType::Float(8)), std::nullopt);
+  EXPECT_EQ(LowestFinite(DType::Float(8)), LowestFinite(DType::Float(32)));
+  EXPECT_EQ(LowestFinite(DType::Int(8)), -128);
+}
+
 TEST(FiniteRangeTest, EndsAreNumbersOfTheType) {
   const auto is = [](DType dtype, double low, double high) {
     const std::optional<NumberRange> range = FiniteRange(dtype);

@@ -32,4 +32,10 @@ std::optional<NumberRange> FiniteRange(DType dtype) {
   return NumberRange{-high, high};
 }
 
+double LowestFinite(DType dtype) {
+  std::optional<NumberRange> range = FiniteRange(dtype);
+  if (!range.has_value()) range = FiniteRange(DType::Float(32));
+  return range->low;
+}
+
 }  // namespace baton

@@ -75,7 +75,7 @@ PoolFold FoldOf(Mode mode, DType dtype) {
   const DType wide = WideDType(dtype);
   if (!dtype.is_float()) return {wide, Extreme(wide, /*greatest=*/false)};
   // The maximum of no elements is a number.
-  return {wide, tir::FloatImm(wide, FiniteRange(dtype)->low)};
+  return {wide, tir::FloatImm(wide, LowestFinite(dtype))};
 }
 
 // The value that is stored: the fold, divided by `count` if it is a sum.

@@ -208,7 +208,7 @@ class Forger {
   std::string Next(int section) {
     std::string file = good_;
     for (uint32_t k = 1 + Below(3); k-- > 0;) Change(section, file);
-    StableHash hash(4);
+    StableHash hash(5);
     constexpr size_t kChunk = size_t{1} << 20;
     const absl::string_view content = absl::string_view(file).substr(192);
     for (size_t at = 0; at < content.size(); at += kChunk) {

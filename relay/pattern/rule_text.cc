@@ -624,7 +624,7 @@ bool RuleReader::ParseNumber(double* value, DType* dtype, std::string* why) {
   const int width = token.width == 0 ? 32 : token.width;
   if (token.kind == TokenKind::kFloat) {
     *dtype = DType::Float(width);
-    if (std::isfinite(*value) && std::abs(*value) > FiniteRange(*dtype)->high) {
+    if (std::isfinite(*value) && std::abs(*value) > -LowestFinite(*dtype)) {
       *why = absl::StrCat("this number does not fit in ", width, " bits");
     }
   } else {

@@ -48,7 +48,7 @@ bool IsZero(const CallNode& /*call*/, const Tensor& value) {
 
 // Maximum pools pad with the lowest value of the element type.
 bool IsLowest(const CallNode& /*call*/, const Tensor& value) {
-  return value.AtAsDouble(0) == FiniteRange(value.dtype())->low;
+  return value.AtAsDouble(0) == LowestFinite(value.dtype());
 }
 
 // The zero point of the data, with the element type that it has there.

@@ -1,5 +1,3 @@
-// A test of its own, so that no change of another pass runs it again.
-
 #include "baton/relay/transform/kl_threshold.h"
 
 #include <cmath>

@@ -334,7 +334,7 @@ absl::StatusOr<Tensor> Run(absl::string_view name, Mode mode, const Tensor& x,
 
 View MakeView(const Tensor& x, const SpatialDims& dims) {
   View view;
-  view.lowest = FiniteRange(x.dtype())->low;
+  view.lowest = LowestFinite(x.dtype());
   view.outer = internal::Product(x.shape().subspan(0, dims.first));
   view.inner = internal::Product(x.shape().subspan(dims.first + dims.count));
   const std::array<Window*, 3> windows = {&view.d, &view.h, &view.w};

@@ -318,6 +318,7 @@ class FunctionWriter final : private StatementWriter {
   }
 
   std::string Define(const VarNode* var, Interval range, DType element = {}) {
+    has_let_ = true;
     std::string name = names_.Unique(var->name());
     variables_[var] = {name, range, element};
     return name;
@@ -1299,6 +1300,7 @@ class FunctionWriter final : private StatementWriter {
     loaded_.Clear();
     stored_.Clear();
     has_group_ = false;
+    has_let_ = false;
     return ++num_loops_;
   }
 
@@ -1339,9 +1341,11 @@ class FunctionWriter final : private StatementWriter {
 
   // True if neighboring iterations of the loop may be several elements apart.
   bool IsStrided(const PrimExpr& index) const {
+    // The variable of a let may depend on the loop's.
+    if (has_let_) return true;
     const std::vector<PrimExpr> factors =
         DetectLinearEquation(index, {loop_var_});
-    if (factors.empty()) return false;  // no stride
+    if (factors.empty()) return true;  // as behind a cast
     const auto* factor = factors[0].As<IntImmNode>();
     return factor == nullptr || factor->value() < -1 || factor->value() > 1;
   }
@@ -1365,7 +1369,8 @@ class FunctionWriter final : private StatementWriter {
   void KeepRolled(size_t begin) {
     const absl::string_view text = absl::string_view(body_).substr(begin);
     constexpr absl::string_view kUnroll = "#pragma GCC unroll ";
-    const size_t before = text.find(kUnroll);
+    // Loops inside have pragmas of their own.
+    const size_t before = text.substr(0, text.find("for (")).find(kUnroll);
     if (before != absl::string_view::npos) {
       const size_t count = begin + before + kUnroll.size();
       body_.replace(count, body_.find('\n', count) - count, "1");
@@ -1597,6 +1602,7 @@ class FunctionWriter final : private StatementWriter {
   Var loop_var_;
   NodeMap<PrimExpr> loaded_, stored_;
   bool has_group_ = false;  // see EndLoop()
+  bool has_let_ = false;    // a variable was defined in the loop
   Workspace workspace_;
   bool returns_ = false;
   bool uses_math_ = false;

@@ -389,6 +389,27 @@ TEST(CppSourceValuesTest, OfLoadsThatConditionsGuard) {
               absl::StrReplaceAll(statement, {{"] = ", " + k] = "}}));
         }
         add(chosen);
+        // An unrolled loop of one iteration has no pragma for the one around it.
+        add({absl::StrReplaceAll(
+            "for k in T.unroll(1):\n        C[i + k] = T.if_then_else("
+            "M[i + k] > T.Cast(\"$m\", 0), A[i + k], B[i + k])",
+            {{"$m", mask}})});
+        // Strides behind a let and a cast.
+        add({"s: T.int32 = i * 2",
+             "C[s] = T.if_then_else(M[s] > T.Cast(\"$m\", 0), A[s], B[s])",
+             "C[s + 1] = T.if_then_else(M[s + 1] > T.Cast(\"$m\", 0), A[s + "
+             "1], B[s + 1])"});
+        add(
+            {"C[T.Cast(\"int64\", i) * T.int64(2)] = T.if_then_else("
+             "M[T.Cast(\"int64\", i) * T.int64(2)] > T.Cast(\"$m\", 0), "
+             "A[T.Cast(\"int64\", i) * T.int64(2)], B[T.Cast(\"int64\", i) * "
+             "T.int64(2)])",
+             "C[T.Cast(\"int64\", i) * T.int64(2) + T.int64(1)] = "
+             "T.if_then_else("
+             "M[T.Cast(\"int64\", i) * T.int64(2) + T.int64(1)] > "
+             "T.Cast(\"$m\", 0), "
+             "A[T.Cast(\"int64\", i) * T.int64(2) + T.int64(1)], "
+             "B[T.Cast(\"int64\", i) * T.int64(2) + T.int64(1)])"});
         // Sums over iterations are computed together.
         add({absl::StrCat("C[0] = C[0] + ", absl::StrJoin(sum, " + "))});
       }
@@ -419,6 +440,10 @@ TEST(CppSourceTest, KeepsScalarWhatConditionsAndGroupsDecide) {
       "C[i] = T.if_then_else(A[i * 2] > T.float32(0), A[i * 2 + 1], "
       "T.float32(0))";
   EXPECT_TRUE(is_scalar(group, CppIsa::kAvx2));
+  EXPECT_TRUE(
+      is_scalar("s: T.int32 = i * 2\n    C[i] = T.if_then_else(A[s] > "
+                "T.float32(0), A[s + 1], T.float32(0))",
+                CppIsa::kAvx2));
   EXPECT_TRUE(is_scalar(group, CppIsa::kAvx512));
   EXPECT_FALSE(is_scalar(group, CppIsa::kSse2));
   for (const char* other : {

@@ -74,7 +74,7 @@ void VisitConvTransposeFields(V& v) {
 template <int kAxes>
 struct ConvNDAttrs {
   Dims strides = ForEachAxis<kAxes>(1);
-  Dims padding = ForEachAxis < kAxes == 1 ? 2 : kAxes > (0);
+  Dims padding = ForEachAxis<(kAxes == 1 ? 2 : kAxes)>(0);
   Dims dilation = ForEachAxis<kAxes>(1);
   int groups = 1;
   std::optional<Dim> channels;

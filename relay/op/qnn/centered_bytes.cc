@@ -16,7 +16,7 @@
 namespace baton::relay::qnn {
 namespace {
 
-// A run of bytes, and the same elements with room for a difference.
+// Some bytes, and as many numbers of 16 bits, which hold differences of bytes.
 using Row [[gnu::vector_size(16)]] = signed char;
 using WideRow [[gnu::vector_size(32)]] = int16_t;
 constexpr size_t kSide = sizeof(Row);

@@ -87,8 +87,8 @@ absl::StatusOr<Type> BroadcastToRel(TypeRelationContext& context) {
   return TensorLike(context, 0, shape, data->dtype());
 }
 
-// The shape of argument 1, to which that of argument 0 is broadcast; with
-// `kCollapse`, which is broadcast to that of argument 0.
+// The result has the shape of argument 1. Argument 0 must broadcast to that
+// shape; with `kCollapse`, that shape must broadcast to argument 0's.
 template <bool kCollapse>
 absl::StatusOr<Type> BroadcastToLikeRel(TypeRelationContext& context) {
   const TensorTypeNode* data = context.Tensor(0);

@@ -209,11 +209,11 @@ void WriteBounds(const IntMatmulParams& params, const uint32_t* slab,
   bounds[BoundsOf(params) - 1] = 0;
   for (int64_t i = 0; i < words; i += 2) {
     integers::SumsOfSigns<kSlab> sums;
-    integers::AddWeights(slab + i * kSlab, /*is_signed=*/true, sums);
+    integers::AddWeights(slab + i * kSlab, sums);
     bounds[i] = integers::BoundOf(sums);
     if (i + 1 == words) break;
     integers::SumsOfSigns<kSlab> of_second;
-    integers::AddWeights(slab + (i + 1) * kSlab, /*is_signed=*/true, of_second);
+    integers::AddWeights(slab + (i + 1) * kSlab, of_second);
     bounds[i + 1] = integers::BoundOf(of_second);
     for (int64_t v = 0; v < kSlab / 4; ++v) {
       sums.above[v] += of_second.above[v];
