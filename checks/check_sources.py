@@ -4,8 +4,8 @@
 usage: check_sources.py [ROOT]
 
 ROOT is a checkout, or the runfiles of a test (default: the current folder). One
-test of all of them reads the sources once. Exits with 1 if
-one fails; each says what is wrong.
+test of all of them reads the sources once. Exits with 1 if one fails; each says
+what is wrong.
 """
 
 import sys

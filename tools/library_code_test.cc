@@ -25,7 +25,6 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "baton/testing/test_settings.h"
 #include "baton/tools/compile_options.h"
 #include "baton/tools/compile_test_util.h"
 #include "baton/tools/written_library.h"
@@ -39,18 +38,15 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// The long form of tests, which needs the compiler.
-bool IsLong() { return HasCompiler() && testing::IsLongTest(); }
-
 // All in the long form.
 std::vector<const char*> IsasToTest() {
-  if (!IsLong()) return {"avx2"};
+  if (!IsLongForm()) return {"avx2"};
   return {"avx512", "avx2", "sse2"};
 }
 
 // In the short form nothing is optimized, which takes two thirds of the time.
 std::string Flags() {
-  return absl::StrCat(" -std=c++17 ", IsLong() ? "-O1" : "-O0",
+  return absl::StrCat(" -std=c++17 ", IsLongForm() ? "-O1" : "-O0",
                       " -Wall -Wextra -Werror -fno-exceptions -fno-rtti ");
 }
 
@@ -545,7 +541,7 @@ TEST(LibraryCodeTest, CompilesHalfFloats) {
   for (const char* dtype : {"float16", "bfloat16"}) {
     for (const char* isa : {"avx2", "sse2"}) {
       // The short form has each once.
-      if (!IsLong() && (dtype[0] == 'b') != (isa[0] == 's')) continue;
+      if (!IsLongForm() && (dtype[0] == 'b') != (isa[0] == 's')) continue;
       options.isas = isa;
       const std::string name = absl::StrCat(dtype, "_", isa);
       const std::string folder = Compiled(
@@ -1052,7 +1048,7 @@ TEST(LibraryCodeTest, TestsOfANetworkFindPlantedFaults) {
 // Operators with an order of their own: sorts, sums of products, samples.
 TEST(LibraryCodeTest, SortsContractsAndSamples) {
   LibraryOptions options;
-  options.isas = IsLong() ? "avx2,sse2" : "avx2";
+  options.isas = IsLongForm() ? "avx2,sse2" : "avx2";
   const std::string folder = Compiled("ordered", R"(
 def @main(%x: Tensor[(3, 1500), float32], %i: Tensor[(5, 7, 2), int8], %a: Tensor[(2, 3, 40), float32], %b: Tensor[(2, 40, 24), float32], %g: Tensor[(1, 2, 4, 5), float32]) {
   %0 = topk(%x, k=1200, is_ascend=True, dtype="int64");
@@ -1171,7 +1167,7 @@ TEST(LibraryCodeTest, ARecurrentModelIsSmall) {
   EXPECT_LT(SumOf(report, "\n\"arena_bytes\":"), 64 << 10);
   if (!CanRun("g++")) GTEST_SKIP() << "there is no g++";
   // -O3, as baton_model_library has it, takes minutes.
-  const bool is_long = IsLong();
+  const bool is_long = IsLongForm();
   ASSERT_EQ(OutputOf(folder,
                      absl::StrCat("g++", Flags(), is_long ? "-O3" : "",
                                   " -c voice_avx512.cc voice_avx2.cc "
@@ -1616,7 +1612,7 @@ def @main(%m: Tensor[(16, 384), int8], %few: Tensor[(2, 200), int32]) {
 TEST(LibraryCodeTest, LoopsTakeGroupsOfRows) {
   LibraryOptions options;
   options.threads = true;
-  options.check_values = IsLong();
+  options.check_values = IsLongForm();
   options.isas = "avx2";
   const std::string folder = Compiled("rows", R"(
 def @main(%x: Tensor[(1, 12, 64, 128), float32], %y: Tensor[(1009, 40), float32], %z: Tensor[(40, 16, 20), float32], %b: Tensor[(4000, 2, 3), bool]) {
@@ -1649,7 +1645,7 @@ def @main(%x: Tensor[(1, 12, 64, 128), float32], %y: Tensor[(1009, 40), float32]
 TEST(LibraryCodeTest, LoopsInBranchesAndLoopsTakeGroupsOfRows) {
   LibraryOptions options;
   options.threads = true;
-  options.check_values = IsLong();
+  options.check_values = IsLongForm();
   options.isas = "avx2";
   const std::string folder = Compiled("nested", R"(
 def @rounds(%i: int32, %n: int32, %x: Tensor[(64, 200), float32]) -> (Tensor[(64, 200), float32], Tensor[(64), float32]) {
@@ -1851,7 +1847,7 @@ TEST(LibraryCodeTest, CrossCompiles) {
   };
   std::vector<Case> cases = {{"perceptron", kPerceptron},
                              {"sequence", kSequence, "n=1..3"}};
-  if (IsLong()) {
+  if (IsLongForm()) {
     cases.push_back({"network", kNetwork, "", true});
     cases.push_back({"voice", kVoice});
     cases.push_back({"bytes", kBytes});
@@ -1909,7 +1905,7 @@ TEST(LibraryCodeTest, ThreadsHaveNoRaces) {
     std::string dims;
   };
   std::vector<Case> cases = {{"many", kManySteps}, {"divided", kDivided}};
-  if (IsLong()) {
+  if (IsLongForm()) {
     cases.push_back({"network", kNetwork});
     cases.push_back({"voice", kVoice});
     cases.push_back({"bytes", kBytes});
@@ -1922,7 +1918,7 @@ TEST(LibraryCodeTest, ThreadsHaveNoRaces) {
       "  std::vector<std::thread> threads;\n"
       "  for (int i = 0; i < n; ++i) threads.emplace_back(body, body_ctx, i);\n"
       "  for (std::thread& thread : threads) thread.join();\n";
-  const char* const isas = IsLong() ? "avx512,avx2,sse2" : "sse2";
+  const char* const isas = IsLongForm() ? "avx512,avx2,sse2" : "sse2";
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
     LibraryOptions options;

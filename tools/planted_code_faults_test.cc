@@ -19,7 +19,6 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "baton/testing/test_settings.h"
 #include "baton/tools/compile_options.h"
 #include "baton/tools/compile_test_util.h"
 #include "baton/tools/written_library.h"
@@ -30,9 +29,6 @@ namespace baton {
 namespace {
 
 using ::testing::HasSubstr;
-
-// The long form of tests, which needs the compiler.
-bool IsLong() { return HasCompiler() && testing::IsLongTest(); }
 
 // A replacement in a text.
 struct Fault {
@@ -254,7 +250,7 @@ TEST(PlantedCodeFaultsTest, InTextOfLlvm) {
       {" mul nsw ", " add nsw "}, {" fcmp olt ", " fcmp ogt "},
       {" select i1 ", ""},        {" br i1 ", ""},
   };
-  const size_t most = IsLong() ? 100 : 2;
+  const size_t most = IsLongForm() ? 100 : 2;
   const std::vector<std::string> lines =
       absl::StrSplit(TextOf(folder + "/llvm_loops.ll"), '\n');
   size_t planted_faults = 0;

@@ -9,8 +9,8 @@
 // test.
 //
 // The action writes the libraries of the short form of tests. In the long form
-// the writer is run as a test of its own, which asks for more of them: cases take
-// the long form where HasCompiler is true only.
+// the writer is run as a test of its own, which asks for more of them: cases ask
+// IsLongForm.
 //
 // Both run the test cases in the same order. In the writer a case must end
 // before it runs a library: it returns where MayRunPrograms is false, behind the
@@ -20,6 +20,7 @@
 #define BATON_TOOLS_WRITTEN_LIBRARY_H_
 
 #include "absl/status/status.h"
+#include "baton/testing/test_settings.h"
 #include "baton/tools/compile_options.h"
 
 namespace baton {
@@ -35,6 +36,9 @@ bool MayRunPrograms();
 
 // True in the program with the compiler, which alone can write any library.
 bool HasCompiler();
+
+// True in the long form of tests, which only the program with the compiler has.
+inline bool IsLongForm() { return HasCompiler() && testing::IsLongTest(); }
 
 }  // namespace baton
 

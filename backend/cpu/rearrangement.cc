@@ -96,6 +96,14 @@ Rearrangement FromStrides(int64_t base, const TensorShape& shape,
   return result;
 }
 
+// The number of an axis; negative ones count from the last one. Nullopt if there
+// is no such axis.
+std::optional<size_t> AxisOf(int64_t axis, size_t rank) {
+  if (axis < 0) axis += static_cast<int64_t>(rank);
+  if (axis < 0 || axis >= static_cast<int64_t>(rank)) return std::nullopt;
+  return static_cast<size_t>(axis);
+}
+
 std::optional<Rearrangement> TransposeOf(const relay::TransposeAttrs& attrs,
                                          const TensorShape& from,
                                          const TensorShape& to) {
@@ -109,10 +117,9 @@ std::optional<Rearrangement> TransposeOf(const relay::TransposeAttrs& attrs,
   for (size_t d = 0; d < rank; ++d) {
     int64_t axis = static_cast<int64_t>(rank - 1 - d);
     if (attrs.axes.has_value()) axis = (*attrs.axes)[d];
-    if (axis < 0) axis += static_cast<int64_t>(rank);
-    const auto k = static_cast<size_t>(axis);
-    if (axis < 0 || k >= rank || from[k] != to[d]) return std::nullopt;
-    moved.push_back(strides[k]);
+    const std::optional<size_t> k = AxisOf(axis, rank);
+    if (!k.has_value() || from[*k] != to[d]) return std::nullopt;
+    moved.push_back(strides[*k]);
   }
   return FromStrides(0, to, moved);
 }
@@ -154,13 +161,11 @@ std::optional<Rearrangement> ReverseOf(const relay::ReverseAttrs& attrs,
                                        const TensorShape& from,
                                        const TensorShape& to) {
   if (!attrs.axis.has_value() || from != to) return std::nullopt;
-  const auto rank = static_cast<int64_t>(from.size());
-  const int64_t axis = *attrs.axis < 0 ? *attrs.axis + rank : *attrs.axis;
-  if (axis < 0 || axis >= rank) return std::nullopt;
-  const auto k = static_cast<size_t>(axis);
+  const std::optional<size_t> k = AxisOf(*attrs.axis, from.size());
+  if (!k.has_value()) return std::nullopt;
   TensorShape strides = RowMajorStrides(from);
-  const int64_t base = (from[k] - 1) * strides[k];
-  strides[k] = -strides[k];
+  const int64_t base = (from[*k] - 1) * strides[*k];
+  strides[*k] = -strides[*k];
   return FromStrides(base, to, strides);
 }
 
@@ -181,10 +186,9 @@ std::optional<std::vector<Rearrangement>> RearrangementsByRule(
   }
   if (const auto* attrs = node.call->attrs_as<relay::SplitAttrs>();
       attrs != nullptr && node.op_name() == "split") {
-    const auto rank = static_cast<int64_t>(from.size());
-    const int64_t axis = attrs->axis < 0 ? attrs->axis + rank : attrs->axis;
-    if (axis < 0 || axis >= rank) return std::nullopt;
-    const auto k = static_cast<size_t>(axis);
+    const std::optional<size_t> axis = AxisOf(attrs->axis, from.size());
+    if (!axis.has_value()) return std::nullopt;
+    const size_t k = *axis;
     const TensorShape strides = RowMajorStrides(from);
     std::vector<Rearrangement> parts;
     int64_t begin = 0;

@@ -3,7 +3,7 @@
 # the cases: each step and each result has the bytes of the executor and of the
 # evaluator. The cases of which no library is made are the lines of a file.
 #
-# usage:
+# usage, in the folder of the repository:
 #   library_cases_test.sh write STEP BATON_COMPILE NODE_CASES.tar FOLDER OUT.tar
 #   library_cases_test.sh run LIBRARIES.tar REFUSED
 #   library_cases_test.sh long BATON_COMPILE NODE_CASES.tar FOLDER REFUSED
@@ -17,6 +17,7 @@
 
 set -euo pipefail
 export LC_ALL=C
+source testing/onnx/archived_cases.sh
 
 if [[ "$1" != write ]] && ! command -v g++ >/dev/null; then
   echo "skipped: there is no g++"
@@ -27,19 +28,10 @@ trap 'rm -rf "${work}"' EXIT
 
 # write_libraries STEP BATON_COMPILE NODE_CASES.tar FOLDER OUT: into a folder.
 write_libraries() {
-  local step="$1" baton_compile archive folder out="$5" models cases archived i case name inputs
+  local step="$1" baton_compile archive folder out="$5" cases i case name inputs
   baton_compile="$(realpath "$2")" archive="$(realpath "$3")" folder="$(realpath "$4")"
   mkdir -p "${work}/cases" "${out}"
-  # Of the archive, only the cases that are compiled are unpacked.
-  mapfile -t cases < <(tar --list --file="${archive}" | sed -n 's|/model.onnx$||p' | sort)
-  models=("${folder}"/*/model.onnx)
-  archived="${#cases[@]}"
-  cases+=("${models[@]%/model.onnx}")
-  for ((i = 0; i < archived; i += step)); do
-    echo "${cases[i]}"
-    cases[i]="${work}/cases/${cases[i]}"
-  done >"${work}/wanted"
-  tar --extract --file="${archive}" --directory="${work}/cases" --files-from="${work}/wanted"
+  unpack_cases "${archive}" "${folder}" "${step}" "${work}/cases"
   : >"${out}/refused"
   : >"${out}/messages"
   for ((i = 0; i < ${#cases[@]}; i += step)); do

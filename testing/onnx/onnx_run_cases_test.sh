@@ -3,26 +3,17 @@
 # model needs from the inputs. Those that do not pass are the lines of a file.
 # The short form runs each fifteenth case, the form of BATON_LONG_TESTS=1 all.
 #
-# usage: onnx_run_cases_test.sh BATON_RUN NODE_CASES.tar FOLDER EXPECTED
+# usage, in the folder of the repository: onnx_run_cases_test.sh BATON_RUN NODE_CASES.tar FOLDER EXPECTED
 
 set -euo pipefail
 export LC_ALL=C
+source testing/onnx/archived_cases.sh
 
 baton_run="$1" archive="$2" folder="$3" expected="$4"
 
-# Of the archive, only the cases that run are unpacked.
-mapfile -t cases < <(tar --list --file="${archive}" | sed -n 's|/model.onnx$||p' | sort)
-models=("${folder}"/*/model.onnx)
-archived="${#cases[@]}"
-cases+=("${models[@]%/model.onnx}")
 step=15
 if [[ "${BATON_LONG_TESTS:-}" == 1 ]]; then step=1; fi
-for ((i = 0; i < archived; i += step)); do
-  echo "${cases[i]}"
-  cases[i]="${TEST_TMPDIR}/${cases[i]}"
-done >"${TEST_TMPDIR}/wanted"
-tar --extract --file="${archive}" --directory="${TEST_TMPDIR}" \
-  --files-from="${TEST_TMPDIR}/wanted"
+unpack_cases "${archive}" "${folder}" "${step}" "${TEST_TMPDIR}"
 for ((i = 0; i < ${#cases[@]}; i += step)); do
   echo "${cases[i]##*/}" >>"${TEST_TMPDIR}/run"
   "${baton_run}" "${cases[i]}" >/dev/null 2>&1 || echo "${cases[i]##*/}"

@@ -389,11 +389,11 @@ TEST(CppSourceValuesTest, OfLoadsThatConditionsGuard) {
               absl::StrReplaceAll(statement, {{"] = ", " + k] = "}}));
         }
         add(chosen);
-        // An unrolled loop of one iteration has no pragma for the one around it.
-        add({absl::StrReplaceAll(
-            "for k in T.unroll(1):\n        C[i + k] = T.if_then_else("
-            "M[i + k] > T.Cast(\"$m\", 0), A[i + k], B[i + k])",
-            {{"$m", mask}})});
+        // The pragma of an unrolled loop of one iteration is not that of the
+        // loop around it.
+        add(
+            {"for k in T.unroll(1):\n        C[i + k] = T.if_then_else("
+             "M[i + k] > T.Cast(\"$m\", 0), A[i + k], B[i + k])"});
         // Strides behind a let and a cast.
         add({"s: T.int32 = i * 2",
              "C[s] = T.if_then_else(M[s] > T.Cast(\"$m\", 0), A[s], B[s])",

@@ -29,8 +29,8 @@ bool IsFixedOnDevice(const CallNode* on_device);
 bool TakesOnDevice(const Expr& expr);
 
 // Annotates `expr` as the call `on_device` annotates its argument. An
-// expression that is no TakesOnDevice() gets none, and two annotations become
-// one.
+// expression for which TakesOnDevice() is false gets no annotation, and two
+// annotations become one.
 Expr OnDeviceLike(const CallNode* on_device, const Expr& expr);
 // As OnDeviceLike, with the attributes of an annotation. An annotation has the
 // type of its argument.

@@ -206,6 +206,7 @@ void PackColumns(const IntMatmulParams& params, const T* weights,
 void WriteBounds(const IntMatmulParams& params, const uint32_t* slab,
                  uint16_t* bounds) {
   const int64_t words = WordsOf(params);
+  // Their number is even: the last one may belong to no word.
   bounds[BoundsOf(params) - 1] = 0;
   for (int64_t i = 0; i < words; i += 2) {
     integers::SumsOfSigns<kSlab> sums;
