@@ -76,36 +76,25 @@ absl::StatusOr<std::vector<Tensor>> ResultTensors(const Value& value) {
       "tensors are printed, compared and written");
 }
 
-// The arguments of the rest of a model, of which `planned` are the results of
-// the session.
-std::vector<Value> RestArguments(const std::vector<Tensor>& planned,
-                                 absl::Span<const Value> args) {
-  std::vector<Value> all(planned.begin(), planned.end());
-  all.insert(all.end(), args.begin(), args.end());
-  return all;
-}
-
-// The results of the model, of which `planned` are those of the session.
-absl::StatusOr<std::vector<Tensor>> RunRest(const RunnableModel& model,
-                                            std::vector<Tensor> planned,
-                                            absl::Span<const Value> args) {
-  if (!model.rest.has_value()) return planned;
-  BATON_ASSIGN_OR_RETURN(
-      const Value value,
-      EvaluateFunction(*model.rest, "main", RestArguments(planned, args)));
-  return ResultTensors(value);
-}
-
-// The results of a run of the session.
-absl::StatusOr<std::vector<Tensor>> RunPlan(
-    const RunnableModel& model, absl::Span<const Value> args,
-    executor::RuntimeInstrument* instrument = nullptr) {
+absl::StatusOr<std::vector<Tensor>> InputsOf(absl::Span<const Value> args) {
   std::vector<Tensor> inputs;
   for (const Value& arg : args) {
     if (!arg.is_tensor()) {
       return absl::UnimplementedError("an argument is no tensor");
     }
     inputs.push_back(arg.tensor());
+  }
+  return inputs;
+}
+
+// The results of a run of the session.
+absl::StatusOr<std::vector<Tensor>> RunSession(
+    const RunnableModel& model, absl::Span<const Value> args,
+    executor::RuntimeInstrument* instrument = nullptr) {
+  BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, InputsOf(args));
+  if (instrument == nullptr) instrument = model.shadow.get();
+  if (model.session->executable().evaluated_part() != nullptr) {
+    return model.session->Run(inputs, model.pool.get(), instrument);
   }
   const std::vector<TensorView> views = ViewsOf(model, inputs);
   std::vector<MutableTensor> results;
@@ -115,9 +104,8 @@ absl::StatusOr<std::vector<Tensor>> RunPlan(
     results.push_back(std::move(one));
   }
   const std::vector<MutableTensorView> targets(results.begin(), results.end());
-  BATON_RETURN_IF_ERROR(model.session->Run(
-      views, targets, model.pool.get(),
-      instrument == nullptr ? model.shadow.get() : instrument));
+  BATON_RETURN_IF_ERROR(
+      model.session->Run(views, targets, model.pool.get(), instrument));
   std::vector<Tensor> outputs;
   for (MutableTensor& one : results) {
     outputs.push_back(std::move(one).Freeze());
@@ -129,9 +117,8 @@ absl::StatusOr<std::vector<Tensor>> RunPlan(
 // evaluator.
 absl::StatusOr<NamedTensors> RunExecutor(const RunnableModel& model,
                                          absl::Span<const Value> args) {
-  BATON_ASSIGN_OR_RETURN(std::vector<Tensor> planned, RunPlan(model, args));
   BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> outputs,
-                         RunRest(model, std::move(planned), args));
+                         RunSession(model, args));
   NamedTensors result;
   for (size_t i = 0; i < outputs.size(); ++i) {
     result.emplace_back(i < model.output_names.size()
@@ -185,11 +172,12 @@ int64_t PeakMemory() {
   return 0;
 }
 
-// The profile of a run of `module`, the model or its rest, by the evaluator.
-absl::StatusOr<std::string> EvaluatorProfile(const RunnableModel& model,
-                                             const IRModule& module,
-                                             absl::Span<const Value> args,
-                                             const RunModelOptions& options) {
+// The profile of a run of `module`, the model or its evaluated part, by the
+// evaluator.
+absl::StatusOr<RunProfile> EvaluatorProfile(const RunnableModel& model,
+                                            const IRModule& module,
+                                            absl::Span<const Value> args,
+                                            const RunModelOptions& options) {
   for (int i = 0; i < std::max(0, options.warmup); ++i) {
     BATON_RETURN_IF_ERROR(
         EvaluateFunction(module, "main", args, {.other_level = model.jit.get()})
@@ -203,10 +191,10 @@ absl::StatusOr<std::string> EvaluatorProfile(const RunnableModel& model,
   };
   BATON_RETURN_IF_ERROR(
       EvaluateFunction(module, "main", args, evaluate).status());
-  return profile.Report(options.profile);
+  return profile;
 }
 
-// The profile of a run of the executor, and of the evaluator behind it.
+// The profile of a run of the executor, with that of the evaluated part.
 absl::StatusOr<std::string> ExecutorProfile(const RunnableModel& model,
                                             absl::Span<const Value> args,
                                             const RunModelOptions& options,
@@ -215,16 +203,23 @@ absl::StatusOr<std::string> ExecutorProfile(const RunnableModel& model,
     BATON_RETURN_IF_ERROR(RunExecutor(model, args).status());
   }
   PlanProfile profile(model.session->executable(), model.creation);
-  BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> planned,
-                         RunPlan(model, args, &profile));
-  step_us = profile.StepTimes();
-  BATON_ASSIGN_OR_RETURN(std::string report, profile.Report(options.profile));
-  if (!model.rest.has_value()) return report;
+  const Executable::EvaluatedPart* const part =
+      model.session->executable().evaluated_part();
+  if (part == nullptr) {
+    BATON_RETURN_IF_ERROR(RunSession(model, args, &profile).status());
+    step_us = profile.StepTimes();
+    return profile.Report(options.profile);
+  }
+  BATON_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, InputsOf(args));
   BATON_ASSIGN_OR_RETURN(
-      const std::string rest,
-      EvaluatorProfile(model, *model.rest, RestArguments(planned, args),
-                       options));
-  return absl::StrCat(report, "the evaluator:\n", rest);
+      const std::vector<Tensor> planned,
+      model.session->RunPlan(inputs, model.pool.get(), &profile));
+  step_us = profile.StepTimes();
+  std::vector<Value> all(planned.begin(), planned.end());
+  all.insert(all.end(), args.begin(), args.end());
+  BATON_ASSIGN_OR_RETURN(const RunProfile evaluated,
+                         EvaluatorProfile(model, part->module, all, options));
+  return profile.Report(options.profile, &evaluated);
 }
 
 }  // namespace
@@ -283,7 +278,9 @@ absl::Status MeasureRuns(const RunnableModel& model,
   std::vector<TensorView> views;
   std::vector<MutableTensor> results;
   std::vector<MutableTensorView> outputs;
-  if (model.session != nullptr) {
+  const bool is_plan = model.session != nullptr &&
+                       model.session->executable().evaluated_part() == nullptr;
+  if (is_plan) {
     for (const Value& arg : args) inputs.push_back(arg.tensor());
     views = ViewsOf(model, inputs);
     for (const Executable::Port& port : model.session->executable().outputs()) {
@@ -299,11 +296,11 @@ absl::Status MeasureRuns(const RunnableModel& model,
   std::vector<double> times;  // ms
   for (int i = -std::max(0, options.warmup); i < options.bench; ++i) {
     const Clock::time_point begin = Clock::now();
-    if (model.rest.has_value()) {
-      BATON_RETURN_IF_ERROR(RunExecutor(model, args).status());
-    } else if (model.session != nullptr) {
+    if (is_plan) {
       BATON_RETURN_IF_ERROR(model.session->Run(views, outputs, model.pool.get(),
                                                model.shadow.get()));
+    } else if (model.session != nullptr) {
+      BATON_RETURN_IF_ERROR(RunSession(model, args).status());
     } else {
       BATON_RETURN_IF_ERROR(EvaluateFunction(model.module, "main", args,
                                              {.other_level = model.jit.get()})
@@ -313,14 +310,14 @@ absl::Status MeasureRuns(const RunnableModel& model,
     times.push_back(Milliseconds(begin));
   }
   std::sort(times.begin(), times.end());
-  const bool is_plan = model.session != nullptr;
   out << absl::StrFormat(
       "ms min %.3f median %.3f threads %d creation %.3f arena %d peak %d\n",
       times.front(), times[times.size() / 2],
       model.pool != nullptr ? model.pool->num_threads() : 1, model.creation_ms,
       model.bounded != nullptr ? model.bounded->arena_bytes()
-      : is_plan                ? model.session->executable().plan().arena_bytes
-                               : 0,
+      : model.session != nullptr
+          ? model.session->executable().plan().arena_bytes
+          : 0,
       PeakMemory());
   return absl::OkStatus();
 }
@@ -329,11 +326,16 @@ absl::Status ProfileRun(const RunnableModel& model,
                         absl::Span<const Value> args,
                         const RunModelOptions& options, std::ostream& out,
                         std::vector<double>& step_us) {
-  BATON_ASSIGN_OR_RETURN(
-      const std::string report,
-      model.session != nullptr
-          ? ExecutorProfile(model, args, options, step_us)
-          : EvaluatorProfile(model, model.module, args, options));
+  std::string report;
+  if (model.session != nullptr) {
+    BATON_ASSIGN_OR_RETURN(report,
+                           ExecutorProfile(model, args, options, step_us));
+  } else {
+    BATON_ASSIGN_OR_RETURN(
+        const RunProfile profile,
+        EvaluatorProfile(model, model.module, args, options));
+    BATON_ASSIGN_OR_RETURN(report, profile.Report(options.profile));
+  }
   if (!options.report.empty()) {
     return WriteFileAtomically(options.report, report);
   }

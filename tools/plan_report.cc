@@ -20,6 +20,7 @@
 #include "absl/types/span.h"
 #include "baton/backend/cpu/executable.h"
 #include "baton/base/json.h"
+#include "baton/base/status_macros.h"
 #include "baton/onnx/listing.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/tools/machine_peak.h"
@@ -125,6 +126,10 @@ std::string PlanText(const Executable& executable,
       "the evaluator's kernels compute %d; at most %d threads\n",
       plan.arena_bytes, plan.arena_lower_bound, constants, plan.steps.size(),
       fallbacks, plan.max_threads);
+  if (executable.evaluated_part() != nullptr) {
+    absl::StrAppend(&out, "the evaluator computes what has no plan: ",
+                    executable.evaluated_part()->reason, "\n");
+  }
   absl::StrAppendFormat(&out, "predicted from costs measured on %s\n",
                         plan.costs);
   const std::vector<int64_t> live = LiveBytes(plan);
@@ -285,7 +290,7 @@ void PlanProfile::WriteNodes(const MachinePeak& peak, JsonWriter& json) const {
 }
 
 absl::StatusOr<std::string> PlanProfile::Report(
-    absl::string_view format) const {
+    absl::string_view format, const RunProfile* evaluated) const {
   if (format != "text" && format != "json" && format != "trace") {
     return absl::InvalidArgumentError(
         absl::StrCat("a profile is text, json or trace, not ", format));
@@ -310,6 +315,7 @@ absl::StatusOr<std::string> PlanProfile::Report(
                                           "ts", Us(times_[i].begin_us));
       json.Key("args").Object("bytes", live[i]).End();
     }
+    if (evaluated != nullptr) evaluated->WriteTrace(first_, json);
     json.End().End();
     return std::move(json).Finish() + "\n";
   }
@@ -381,7 +387,13 @@ absl::StatusOr<std::string> PlanProfile::Report(
     for (const Executable::Phase& phase : creation_) {
       json.Object("name", phase.name, "ms", JsonFixed{phase.ms, 3});
     }
-    json.End().End();
+    json.End();
+    if (evaluated != nullptr) {
+      BATON_ASSIGN_OR_RETURN(const std::string profile,
+                             evaluated->Report("json"));
+      json.Fields("evaluated", JsonText{profile});
+    }
+    json.End();
     return std::move(json).Finish() + "\n";
   }
   absl::StrAppendFormat(
@@ -426,6 +438,11 @@ absl::StatusOr<std::string> PlanProfile::Report(
       separator = ", ";
     }
     out += "\n";
+  }
+  if (evaluated != nullptr) {
+    BATON_ASSIGN_OR_RETURN(const std::string profile,
+                           evaluated->Report("text"));
+    absl::StrAppend(&out, "the evaluator:\n", profile);
   }
   return out;
 }

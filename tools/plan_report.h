@@ -14,6 +14,7 @@
 #include "baton/base/json.h"
 #include "baton/runtime/executor/runtime_instrument.h"
 #include "baton/tools/machine_peak.h"
+#include "baton/tools/run_profile.h"
 
 namespace baton {
 
@@ -50,7 +51,11 @@ class PlanProfile final : public executor::RuntimeInstrument {
   // the nodes that one step computes, the first has the time of the step, and
   // the others name the first as "in". trace: the steps for Chrome's and
   // Perfetto's viewers, and the bytes that live in the arena.
-  absl::StatusOr<std::string> Report(absl::string_view format) const;
+  // `evaluated`: the profile of the evaluated part of the model; null if there
+  // is none. It comes after that of the plan; in JSON, it is the field
+  // "evaluated".
+  absl::StatusOr<std::string> Report(
+      absl::string_view format, const RunProfile* evaluated = nullptr) const;
 
   // The time of each step, in microseconds.
   std::vector<double> StepTimes() const;

@@ -560,12 +560,21 @@ TEST(RunModelTest, TheRestOfAModelWithoutAPlanIsEvaluated) {
   EXPECT_THAT(OutputOf(options),
               AllOf(HasSubstr("elementwise"), HasSubstr("the evaluator:"),
                     HasSubstr("argwhere")));
-  // Others show plans alone.
-  options.profile = "json";
-  std::ostringstream out;
-  EXPECT_THAT(RunModel(options, out).status(),
-              StatusIs(absl::StatusCode::kUnimplemented,
-                       "a plan has no memory for the result of argwhere"));
+  for (const char* format : {"json", "trace"}) {
+    options.profile = format;
+    EXPECT_THAT(OutputOf(options),
+                AllOf(HasSubstr("elementwise"), HasSubstr("argwhere")));
+  }
+  options.profile = "";
+  options.shadow = "1/1";
+  EXPECT_THAT(OutputOf(options), HasSubstr("none differs"));
+  options.shadow = "";
+  options.plan = absl::StrCat(::testing::TempDir(), "/chosen.plan");
+  OutputOf(options);
+  std::ostringstream plan;
+  plan << std::ifstream(options.plan).rdbuf();
+  EXPECT_THAT(plan.str(),
+              HasSubstr("the evaluator computes what has no plan: "));
 }
 
 // A field of a message of ONNX: bytes, or a number.

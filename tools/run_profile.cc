@@ -106,15 +106,20 @@ std::string RunProfile::Json() const {
   return std::move(json).Finish() + "\n";
 }
 
+void RunProfile::WriteTrace(absl::Time origin, JsonWriter& json) const {
+  const double begin_us = absl::ToDoubleMicroseconds(first_ - origin);
+  for (const CallTime& call : calls_) {
+    json.NewLine().BeginObject().Fields(
+        "name", call.op, "cat", "operator", "ph", "X", "pid", 1, "tid", 1, "ts",
+        Us(begin_us + call.begin_us), "dur", Us(call.us));
+    json.Key("args").Object("origin", call.origin).End();
+  }
+}
+
 std::string RunProfile::Trace() const {
   JsonWriter json;
   json.BeginObject().Key("traceEvents").BeginArray();
-  for (const CallTime& call : calls_) {
-    json.NewLine().BeginObject().Fields("name", call.op, "cat", "operator",
-                                        "ph", "X", "pid", 1, "tid", 1, "ts",
-                                        Us(call.begin_us), "dur", Us(call.us));
-    json.Key("args").Object("origin", call.origin).End();
-  }
+  WriteTrace(first_, json);
   json.End().End();
   return std::move(json).Finish() + "\n";
 }

@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "baton/base/json.h"
 #include "baton/relay/ir/expr.h"
 
 namespace baton {
@@ -31,6 +32,9 @@ class RunProfile {
   // "calls":[{"operator","origin","begin_us","us"}]}, all calls in order.
   // trace: the calls for Chrome's and Perfetto's viewers.
   absl::StatusOr<std::string> Report(absl::string_view format) const;
+
+  // Writes the events of the trace, whose time 0 is `origin`.
+  void WriteTrace(absl::Time origin, JsonWriter& json) const;
 
  private:
   struct CallTime {

@@ -30,7 +30,6 @@
 #include "baton/backend/cpu/executable.h"
 #include "baton/backend/cpu/executable_file.h"
 #include "baton/backend/cpu/kernel_costs.h"
-#include "baton/backend/cpu/known_sizes.h"
 #include "baton/backend/cpu/shadow.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
@@ -316,6 +315,15 @@ absl::StatusOr<std::shared_ptr<const cpu::KernelCosts>> CostsOf(
   return ReadKernelCosts(options.kernel_costs, options.notes, "baton-run");
 }
 
+void NoteEvaluatedPart(const Executable& executable,
+                       const RunModelOptions& options) {
+  if (executable.evaluated_part() == nullptr || options.notes == nullptr) {
+    return;
+  }
+  *options.notes << "baton-run: the evaluator computes what has no plan: "
+                 << executable.evaluated_part()->reason << "\n";
+}
+
 // Compiles the model for all sizes that --dims permits. `make`, unless null,
 // makes the module for sizes where the symbolic one does not serve; `names` are
 // those of the dimensions of its inputs.
@@ -348,6 +356,7 @@ absl::Status CompileBounded(const RunModelOptions& options, bool has_pipeline,
   }
   // Random arguments have the largest sizes.
   model.module = SignatureOf(executable->largest());
+  NoteEvaluatedPart(executable->largest(), options);
   for (const Executable::Phase& phase : executable->largest().phases()) {
     model.creation.push_back(phase);
   }
@@ -355,15 +364,6 @@ absl::Status CompileBounded(const RunModelOptions& options, bool has_pipeline,
                          BoundedSession::Create(*std::move(executable)));
   if (threads > 1) model.pool = std::make_unique<WorkerPool>(threads);
   return absl::OkStatus();
-}
-
-// The parts of a model of which not all has a plan.
-absl::StatusOr<cpu::SplitModule> Split(IRModule module, bool has_pipeline) {
-  if (!has_pipeline) {
-    BATON_ASSIGN_OR_RETURN(module, RunNamedPipeline("cpu", std::move(module)));
-    BATON_ASSIGN_OR_RETURN(module, InferTypes(module));
-  }
-  return cpu::SplitByKnownSizes(module);
 }
 
 // Compiles the model for the executor cpu. The evaluator is left what has no
@@ -382,30 +382,12 @@ absl::Status CompileModel(const RunModelOptions& options, bool has_pipeline,
   absl::StatusOr<Executable> executable =
       Compile(std::move(module), {.pipeline = has_pipeline ? "" : "cpu",
                                   .max_threads = threads,
+                                  .allow_evaluated_part = options.state.empty(),
                                   .keep_graph = !options.shadow.empty(),
                                   .mapped_file = mapped_file,
                                   .costs = costs,
                                   .uncompiled = &uncompiled});
-  // A part of it may have a plan.
-  if (absl::IsUnimplemented(executable.status()) && options.shadow.empty() &&
-      options.state.empty() &&
-      (options.profile.empty() || options.profile == "text")) {
-    absl::StatusOr<cpu::SplitModule> split = Split(uncompiled, has_pipeline);
-    if (split.ok()) {
-      absl::StatusOr<Executable> planned =
-          Compile(std::move(split->planned),
-                  {.pipeline = "", .max_threads = threads, .costs = costs});
-      if (planned.ok()) {
-        if (options.notes != nullptr) {
-          *options.notes << "baton-run: the evaluator computes what has no "
-                            "plan: "
-                         << executable.status().message() << "\n";
-        }
-        executable = std::move(planned);
-        model.rest = std::move(split->rest);
-      }
-    }
-  }
+  if (executable.ok()) NoteEvaluatedPart(*executable, options);
   if (absl::IsUnimplemented(executable.status()) && options.executor.empty() &&
       options.plan.empty() && options.shadow.empty()) {
     if (options.notes != nullptr) {
@@ -473,6 +455,7 @@ absl::StatusOr<RunnableModel> ReadCompiled(const ModuleSource& source,
     BATON_ASSIGN_OR_RETURN(result.owned_session,
                            Session::Create(std::move(read.executable)));
     result.session = result.owned_session.get();
+    NoteEvaluatedPart(result.session->executable(), options);
     if (ThreadsOf(options) > 1) {
       result.pool = std::make_unique<WorkerPool>(ThreadsOf(options));
     }

@@ -4,7 +4,6 @@
 #define BATON_TOOLS_RUNNABLE_MODEL_H_
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,10 +43,6 @@ struct RunnableModel {
   // The compiled model and its memory; null if the evaluator runs it.
   Session* session = nullptr;
   std::unique_ptr<Session> owned_session;
-  // The part of the model that the evaluator computes, from the session's
-  // results and the arguments. Set if some shapes are data-dependent
-  // (backend/cpu/known_sizes.h).
-  std::optional<IRModule> rest;
   // For --dims: has the sessions of all sizes.
   std::unique_ptr<BoundedSession> bounded;
   // With --executor=jit: compiles the functions of loops that the evaluator

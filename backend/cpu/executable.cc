@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,8 +19,10 @@
 #include "baton/backend/cpu/fallback_step.h"
 #include "baton/backend/cpu/graph.h"
 #include "baton/backend/cpu/half_tensors.h"
+#include "baton/backend/cpu/known_sizes.h"
 #include "baton/backend/cpu/lower.h"
 #include "baton/base/dtype.h"
+#include "baton/base/out_of_memory.h"
 #include "baton/base/pages.h"
 #include "baton/base/parallel_for.h"
 #include "baton/base/status_macros.h"
@@ -27,7 +30,12 @@
 #include "baton/ir/error_at.h"
 #include "baton/ir/module.h"
 #include "baton/ir/span.h"
+#include "baton/ir/type.h"
+#include "baton/relay/ir/expr.h"
 #include "baton/relay/ir/infer_type.h"
+#include "baton/relay/runtime/evaluator.h"
+#include "baton/relay/runtime/value.h"
+#include "baton/relay/runtime/value_tensors.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/executor/plan_runner.h"
 #include "baton/runtime/executor/plan_verifier.h"
@@ -59,6 +67,50 @@ bool Fits(const Executable::Port& port, const View& view, bool is_state) {
   }
   if (view.data == nullptr) return is_state;
   return IsAligned(view.data, port.dtype.bytes());
+}
+
+// The tensors of a type, in order, with -1 for extents that are not constant.
+// nullopt if it has other values.
+std::optional<std::vector<Executable::Port>> PortsOf(const Type& type) {
+  std::vector<Executable::Port> ports;
+  std::vector<Type> work = {type};
+  while (!work.empty()) {
+    const Type one = std::move(work.back());
+    work.pop_back();
+    if (const auto* tuple = one.As<TupleTypeNode>()) {
+      work.insert(work.end(), tuple->fields().rbegin(), tuple->fields().rend());
+      continue;
+    }
+    const auto* tensor = one.As<TensorTypeNode>();
+    if (tensor == nullptr) return std::nullopt;
+    Executable::Port port = {"", tensor->dtype(), {}};
+    for (const Dim& dim : tensor->shape()) {
+      port.shape.push_back(dim.is_const() ? dim.value() : -1);
+    }
+    ports.push_back(std::move(port));
+  }
+  return ports;
+}
+
+// A model of which only a part has a plan.
+struct PlannedPart {
+  cpu::Graph graph;
+  IRModule evaluated;
+  std::vector<Executable::Port> outputs;  // of the model
+};
+
+// nullopt if no part of the module has a plan.
+std::optional<PlannedPart> BuildPlannedPart(const IRModule& module) {
+  absl::StatusOr<cpu::SplitModule> split = cpu::SplitByKnownSizes(module);
+  if (!split.ok()) return std::nullopt;
+  const relay::Function main = split->rest.Find<relay::Function>("main");
+  std::optional<std::vector<Executable::Port>> outputs =
+      PortsOf(main->body()->type());
+  if (!outputs.has_value()) return std::nullopt;
+  absl::StatusOr<cpu::Graph> graph = cpu::BuildGraph(split->planned, "main");
+  if (!graph.ok()) return std::nullopt;
+  return PlannedPart{*std::move(graph), std::move(split->rest),
+                     *std::move(outputs)};
 }
 
 }  // namespace
@@ -93,8 +145,17 @@ absl::StatusOr<Executable> Compile(IRModule module,
     BATON_ASSIGN_OR_RETURN(module, relay::InferTypes(module));
     end_phase("pipeline");
   }
-  BATON_ASSIGN_OR_RETURN(cpu::Graph graph,
-                         cpu::BuildGraph(module, options.function));
+  absl::StatusOr<cpu::Graph> built = cpu::BuildGraph(module, options.function);
+  if (absl::IsUnimplemented(built.status()) && options.allow_evaluated_part &&
+      !options.only_sources && options.function == "main") {
+    if (std::optional<PlannedPart> part = BuildPlannedPart(module)) {
+      impl->evaluated_part = {std::move(part->evaluated),
+                              std::string(built.status().message())};
+      impl->outputs = std::move(part->outputs);
+      built = std::move(part->graph);
+    }
+  }
+  BATON_ASSIGN_OR_RETURN(cpu::Graph graph, std::move(built));
   if (options.use_kernels) {
     BATON_RETURN_IF_ERROR(cpu::ComputeHalvesInFloat32(graph));
   }
@@ -116,15 +177,16 @@ absl::StatusOr<Executable> Compile(IRModule module,
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     const cpu::GraphTensor& tensor =
         graph.tensors[static_cast<size_t>(graph.outputs[i])];
-    impl->outputs.push_back({"", tensor.dtype, tensor.shape});
-    impl->wrong_output.push_back(absl::InvalidArgumentError(
-        absl::StrCat("output ", i, " must be ", Describe(impl->outputs.back()),
-                     ", aligned to its elements")));
+    impl->plan_outputs.push_back({"", tensor.dtype, tensor.shape});
+    impl->wrong_output.push_back(absl::InvalidArgumentError(absl::StrCat(
+        "output ", i, " must be ", Describe(impl->plan_outputs.back()),
+        ", aligned to its elements")));
     impl->overlapping.push_back(absl::InvalidArgumentError(
         absl::StrCat("output ", i,
                      " overlaps an input, another output or the arena of the "
                      "session")));
   }
+  if (!impl->evaluated_part.has_value()) impl->outputs = impl->plan_outputs;
   for (const cpu::GraphNode& node : graph.nodes) {
     const size_t i = impl->sources.size();
     impl->sources.push_back(
@@ -160,6 +222,9 @@ absl::StatusOr<Executable> Compile(IRModule module,
   impl->wrong_threads = absl::InvalidArgumentError(absl::StrCat(
       "a run has at least one thread, and the model was compiled for at most ",
       impl->plan.max_threads, " threads (CompileOptions::max_threads)"));
+  impl->has_evaluated_part = absl::FailedPreconditionError(
+      "the evaluator computes a part of the model: call Session::Run(inputs), "
+      "which allocates the results; such a model keeps no state");
   return Executable(std::move(impl));
 }
 
@@ -186,7 +251,7 @@ Session::Session(Executable executable, void* arena)
                   : std::make_unique<executor::PlanRunner>(executable_.plan(),
                                                            arena)),
       inputs_(executable_.inputs().size()),
-      outputs_(executable_.outputs().size()) {
+      outputs_(executable_.plan().output_bytes.size()) {
   const executor::Plan& plan = executable_.plan();
   const auto add = [this](int64_t bytes) {
     ranges_.push_back({.port = static_cast<int32_t>(ranges_.size()),
@@ -254,6 +319,7 @@ absl::Status Session::KeepState(absl::Span<const StateBinding> state) {
 
 absl::Status Session::KeepOne(const StateBinding& ports) {
   const Executable::Impl& impl = *executable_.impl_;
+  if (impl.evaluated_part.has_value()) return impl.has_evaluated_part;
   if (ports.output < 0 || ports.input < 0 ||
       static_cast<size_t>(ports.output) >= impl.outputs.size() ||
       static_cast<size_t>(ports.input) >= impl.inputs.size()) {
@@ -328,9 +394,19 @@ absl::Status Session::Run(absl::Span<const TensorView> inputs,
                           absl::Span<const MutableTensorView> outputs,
                           ParallelFor* parallel,
                           executor::RuntimeInstrument* instrument) {
+  if (executable_.evaluated_part() != nullptr) {
+    return executable_.impl_->has_evaluated_part;
+  }
+  return RunPlan(inputs, outputs, parallel, instrument);
+}
+
+absl::Status Session::RunPlan(absl::Span<const TensorView> inputs,
+                              absl::Span<const MutableTensorView> outputs,
+                              ParallelFor* parallel,
+                              executor::RuntimeInstrument* instrument) {
   const Executable::Impl& impl = *executable_.impl_;
   if (inputs.size() != impl.inputs.size() ||
-      outputs.size() != impl.outputs.size()) {
+      outputs.size() != impl.plan_outputs.size()) {
     return impl.wrong_number;
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -338,7 +414,7 @@ absl::Status Session::Run(absl::Span<const TensorView> inputs,
       return impl.wrong_input[i];
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!Fits(impl.outputs[i], outputs[i], IsStateOutput(i)))
+    if (!Fits(impl.plan_outputs[i], outputs[i], IsStateOutput(i)))
       return impl.wrong_output[i];
   }
   if (parallel != nullptr) {
@@ -389,15 +465,34 @@ absl::Status Session::Run(absl::Span<const TensorView> inputs,
 absl::StatusOr<std::vector<Tensor>> Session::Run(
     absl::Span<const Tensor> inputs, ParallelFor* parallel,
     executor::RuntimeInstrument* instrument) {
+  BATON_ASSIGN_OR_RETURN(std::vector<Tensor> planned,
+                         RunPlan(inputs, parallel, instrument));
+  const Executable::EvaluatedPart* const part = executable_.evaluated_part();
+  if (part == nullptr) return planned;
+  std::vector<relay::Value> args(planned.begin(), planned.end());
+  args.insert(args.end(), inputs.begin(), inputs.end());
+  std::vector<Tensor> results;
+  BATON_RETURN_IF_ERROR(CatchOutOfMemory("the evaluator", [&] {
+    BATON_ASSIGN_OR_RETURN(const relay::Value value,
+                           relay::EvaluateFunction(part->module, "main", args));
+    results = relay::TensorsOf(value);
+    return absl::OkStatus();
+  }));
+  return results;
+}
+
+absl::StatusOr<std::vector<Tensor>> Session::RunPlan(
+    absl::Span<const Tensor> inputs, ParallelFor* parallel,
+    executor::RuntimeInstrument* instrument) {
   const std::vector<TensorView> views(inputs.begin(), inputs.end());
   std::vector<MutableTensor> results;
-  for (const Executable::Port& port : executable_.outputs()) {
+  for (const Executable::Port& port : executable_.impl_->plan_outputs) {
     BATON_ASSIGN_OR_RETURN(MutableTensor result, MutableTensor::Uninitialized(
                                                      port.dtype, port.shape));
     results.push_back(std::move(result));
   }
   std::vector<MutableTensorView> outputs(results.begin(), results.end());
-  BATON_RETURN_IF_ERROR(Run(views, outputs, parallel, instrument));
+  BATON_RETURN_IF_ERROR(RunPlan(views, outputs, parallel, instrument));
   std::vector<Tensor> tensors;
   for (MutableTensor& result : results) {
     tensors.push_back(std::move(result).Freeze());

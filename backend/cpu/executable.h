@@ -59,6 +59,10 @@ struct CompileOptions {
   // Uses only kernels that can be written as C++ source, for models that are
   // compiled to C++ libraries.
   bool only_sources = false;
+  // If false, or if `only_sources`, values of @main that a plan cannot have are
+  // an error. Otherwise the evaluator computes them, and all that depends on
+  // them (Executable::evaluated_part).
+  bool allow_evaluated_part = true;
   // Keeps the graph, which StepChecker needs (shadow.h), with the weights as
   // they were before packing.
   bool keep_graph = false;
@@ -145,8 +149,24 @@ class Executable {
   };
 
   const std::vector<Port>& inputs() const { return impl_->inputs; }
+  // An extent that depends on values is -1.
   const std::vector<Port>& outputs() const { return impl_->outputs; }
   const executor::Plan& plan() const { return impl_->plan; }
+  // The part of the model that the evaluator computes after the plan, which
+  // cannot have its values: tensors whose sizes depend on values, such as the
+  // boxes that non-maximum suppression selects, or branches that are too deep.
+  struct EvaluatedPart {
+    // The parameters of @main are the outputs of the plan, then the inputs of
+    // the model; its tensors are the results of the model.
+    IRModule module;
+    // Names the first such value, with its place.
+    std::string reason;
+  };
+  // Null if the plan computes all.
+  const EvaluatedPart* evaluated_part() const {
+    return impl_->evaluated_part.has_value() ? &*impl_->evaluated_part
+                                             : nullptr;
+  }
   // The sources to which the numbers in StepNote::sources refer.
   const std::vector<Source>& sources() const { return impl_->sources; }
   // The parts of compilation, in the order in which they ran.
@@ -161,6 +181,8 @@ class Executable {
   struct Impl {
     std::vector<Port> inputs;
     std::vector<Port> outputs;
+    std::vector<Port> plan_outputs;  // those of the plan
+    std::optional<EvaluatedPart> evaluated_part;
     std::vector<Source> sources;
     std::vector<Phase> phases;
     executor::Plan plan;
@@ -172,6 +194,7 @@ class Executable {
     std::vector<absl::Status> overlapping;  // of inputs, then of outputs
     absl::Status busy;
     absl::Status wrong_threads;
+    absl::Status has_evaluated_part;
 
     // The error of a run in which `step` failed, at the operator that it
     // computes.
@@ -226,14 +249,20 @@ class Session {
   // which no output has changed: views that do not match the ports, an output
   // that overlaps an input or another output, an input or output in the arena,
   // a number of threads that `parallel` has and the plan does not allow, a run
-  // while another one is running.
+  // while another one is running, a model with an evaluated part.
   absl::Status Run(absl::Span<const TensorView> inputs,
                    absl::Span<const MutableTensorView> outputs,
                    ParallelFor* parallel = nullptr,
                    executor::RuntimeInstrument* instrument = nullptr);
 
-  // As above, with new tensors for the results.
+  // As above, with new tensors for the results. Computes the evaluated part of
+  // the model, too.
   absl::StatusOr<std::vector<Tensor>> Run(
+      absl::Span<const Tensor> inputs, ParallelFor* parallel = nullptr,
+      executor::RuntimeInstrument* instrument = nullptr);
+
+  // Runs the plan alone, and returns its outputs.
+  absl::StatusOr<std::vector<Tensor>> RunPlan(
       absl::Span<const Tensor> inputs, ParallelFor* parallel = nullptr,
       executor::RuntimeInstrument* instrument = nullptr);
 
@@ -242,6 +271,11 @@ class Session {
  private:
   Session(Executable executable, void* arena);
 
+  // Runs the plan.
+  absl::Status RunPlan(absl::Span<const TensorView> inputs,
+                       absl::Span<const MutableTensorView> outputs,
+                       ParallelFor* parallel,
+                       executor::RuntimeInstrument* instrument);
   // KeepState for one binding.
   absl::Status KeepOne(const StateBinding& ports);
   // Memory that a run reads or writes.

@@ -28,6 +28,7 @@
 #include "baton/relay/ir/infer_type.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/testing/parse_typed.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/testing/test_settings.h"
 #include "baton/testing/workloads/bound_workload.h"
@@ -129,6 +130,24 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         "mlp", "resnet{num_layers=8,image_shape=[3,12,12],num_classes=4}",
         "lstm{iterations=3,num_hidden=8}"));
+
+TEST(ExecutableFileTest, HasThePartThatTheEvaluatorComputes) {
+  const IRModule module = testing::ParseTyped(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(4, 3), float32]) {
+  %0 = nn.dense(exp(%x), full(0.5f, shape=[5, 3], dtype="float32"), units=5);
+  (%0, take(%0, take(argwhere(greater(%x, 0f)), 0, axis=1), axis=0))
+})");
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable compiled, Compile(module, {}));
+  ASSERT_NE(compiled.evaluated_part(), nullptr);
+  BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> want,
+                             RunOn(compiled, module));
+  BATON_ASSERT_OK_AND_ASSIGN(const std::string file, FileOf(module));
+  BATON_ASSERT_OK_AND_ASSIGN(const MappedExecutable read, Read(file));
+  ASSERT_NE(read.executable.evaluated_part(), nullptr);
+  BATON_ASSERT_OK_AND_ASSIGN(const std::vector<Tensor> got,
+                             RunOn(read.executable, read.module));
+  EXPECT_EQ(got, want);
+}
 
 TEST(ExecutableFileTest, DamagedFilesAreRefused) {
   BATON_ASSERT_OK_AND_ASSIGN(

@@ -36,6 +36,7 @@
 #include "baton/relay/runtime/evaluator.h"
 #include "baton/relay/runtime/random_inputs.h"
 #include "baton/relay/runtime/value.h"
+#include "baton/relay/runtime/value_tensors.h"
 #include "baton/runtime/executor/plan.h"
 #include "baton/runtime/executor/runtime_instrument.h"
 #include "baton/testing/parse_typed.h"
@@ -52,6 +53,7 @@ using relay::Value;
 using ::baton::testing::IsOk;
 using ::baton::testing::StatusIs;
 using ::testing::Contains;
+using ::testing::HasSubstr;
 
 absl::StatusOr<IRModule> TypedWorkload(const std::string& spec) {
   BATON_ASSIGN_OR_RETURN(const IRModule module, testing::BoundWorkload(spec));
@@ -231,8 +233,10 @@ TEST(ControlFlowTest, ChainsOfManyBranches) {
 TEST(ControlFlowTest, BranchesThatAreTooDeepAreRefusedAsSuch) {
   const IRModule module = testing::ParseTyped(Chain(
       250, "$1 = if (greater(sum(%y), $3f)) { tanh($0) } else { %x };\n"));
-  EXPECT_THAT(Compile(module, {}), StatusIs(absl::StatusCode::kUnimplemented,
-                                            "200 inside of each other"));
+  EXPECT_THAT(
+      Compile(module, {.allow_evaluated_part = false}),
+      StatusIs(absl::StatusCode::kUnimplemented, "200 inside of each other"));
+  ExpectSameAsEvaluator(module);
 }
 
 // Neither state needs both before it surely.
@@ -419,11 +423,11 @@ def @main(%x: Tensor[(?, 3), float32]) {
                        "Tensor[(?, 3), float32]: give the extents"));
 }
 
-TEST(ControlFlowTest, ResultsOfUnknownSizeAreRefusedWithTheirPlace) {
+TEST(ControlFlowTest, ModelsWithoutAnyPlanAreRefusedWithTheirPlace) {
   const absl::Status status =
       Compile(testing::ParseTyped(R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(4, 3), float32]) {
-  argwhere(exp(%x))
+  argwhere(%x)
 })"),
               {})
           .status();
@@ -454,6 +458,86 @@ def @main(%n: int32, %x: Tensor[(3), float32]) -> Tensor[(?), float32] {
                                "a plan has no memory for the result of a "
                                "branch or a loop, Tensor[(?), float32]: the "
                                "values of the operands decide how large"));
+}
+
+// The plan computes what does not depend on the number of rows; so does the
+// evaluator, here the rest.
+constexpr char kChosenRows[] = R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(4, 3), float32], %scale: Tensor[(3), float32]) {
+  %0 = multiply(exp(%x), %scale);
+  %1 = argwhere(greater(%x, 0f));
+  (tanh(%0), take(%0, take(%1, 0, axis=1), axis=0), (%1, %scale))
+})";
+
+TEST(EvaluatedPartTest, IsComputedAfterThePlan) {
+  const IRModule module = testing::ParseTyped(kChosenRows);
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable executable,
+                             Compile(module, {.max_threads = 2}));
+  ASSERT_NE(executable.evaluated_part(), nullptr);
+  EXPECT_THAT(executable.evaluated_part()->reason,
+              HasSubstr("a plan has no memory for the result of argwhere"));
+  EXPECT_FALSE(executable.plan().steps.empty());
+  ASSERT_EQ(executable.outputs().size(), 4u);
+  EXPECT_EQ(executable.outputs()[0].shape, (TensorShape{4, 3}));
+  EXPECT_EQ(executable.outputs()[1].shape, (TensorShape{-1, 3}));
+  EXPECT_EQ(executable.outputs()[2].shape, (TensorShape{-1, 2}));
+  EXPECT_EQ(executable.outputs()[2].dtype, DType::Int(32));
+  EXPECT_EQ(executable.outputs()[3].shape, (TensorShape{3}));
+  const std::unique_ptr<Session> session = *Session::Create(executable);
+  WorkerPool pool(2);
+  for (const uint32_t seed : {1, 2, 3}) {
+    BATON_ASSERT_OK_AND_ASSIGN(
+        const std::vector<Value> args,
+        relay::RandomInputs(module.Find<relay::Function>("main"), seed));
+    BATON_ASSERT_OK_AND_ASSIGN(const Value want,
+                               relay::EvaluateFunction(module, "main", args));
+    BATON_ASSERT_OK_AND_ASSIGN(
+        const std::vector<Tensor> got,
+        session->Run({args[0].tensor(), args[1].tensor()}, &pool));
+    EXPECT_EQ(got, relay::TensorsOf(want));
+  }
+}
+
+TEST(EvaluatedPartTest, NeedsResultsThatTheSessionAllocates) {
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable executable,
+                             Compile(testing::ParseTyped(kChosenRows), {}));
+  const std::unique_ptr<Session> session = *Session::Create(executable);
+  EXPECT_THAT(session->Run(absl::Span<const TensorView>(),
+                           absl::Span<const MutableTensorView>()),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       "call Session::Run(inputs)"));
+  EXPECT_THAT(session->KeepState({{.output = 3, .input = 1}}),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       "such a model keeps no state"));
+  EXPECT_THAT(session->Run(absl::Span<const Tensor>()).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, "inputs"));
+}
+
+TEST(EvaluatedPartTest, ErrorsNameTheOperator) {
+  const IRModule module = testing::ParseTyped(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(4), float32], %n: Tensor[(1), int32]) {
+  gather(exp(%x), add(squeeze(argwhere(%x), axis=[1]), %n), axis=0)
+})");
+  BATON_ASSERT_OK_AND_ASSIGN(const Executable executable, Compile(module, {}));
+  ASSERT_NE(executable.evaluated_part(), nullptr);
+  const std::unique_ptr<Session> session = *Session::Create(executable);
+  const Tensor x = *Tensor::FromValues<float>({4}, {1, 0, 1, 1});
+  const std::vector<Tensor> right = {x, *Tensor::FromValues<int32_t>({1}, {0})};
+  const std::vector<Tensor> wrong = {x, *Tensor::FromValues<int32_t>({1}, {9})};
+  EXPECT_THAT(session->Run(right), IsOk());
+  EXPECT_THAT(session->Run(wrong).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument, "gather"));
+  EXPECT_THAT(session->Run(right), IsOk());
+}
+
+TEST(EvaluatedPartTest, IsRefusedWhereOnlyAPlanServes) {
+  for (const CompileOptions& options :
+       {CompileOptions{.allow_evaluated_part = false},
+        CompileOptions{.only_sources = true}}) {
+    EXPECT_THAT(Compile(testing::ParseTyped(kChosenRows), options).status(),
+                StatusIs(absl::StatusCode::kUnimplemented,
+                         "a plan has no memory for the result of argwhere"));
+  }
 }
 
 // A model of one input and one output, each float32[2, 3].
