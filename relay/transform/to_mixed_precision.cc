@@ -154,6 +154,8 @@ bool FitsAttrs(const CallNode& call, DType dtype) {
   if (clip == nullptr) return true;
   double bound = std::numeric_limits<float>::max();
   if (dtype == DType::Float(16)) bound = 65504.0;
+  // As in the reference (kMaxBFloat16), though no finite bfloat16 is larger
+  // than 3.39e38.
   if (dtype == DType::BFloat(16)) bound = 3.895313892515354759e38;
   return clip->a_min >= -bound && clip->a_max <= bound;
 }
