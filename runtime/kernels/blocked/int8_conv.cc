@@ -14,6 +14,7 @@ namespace baton::kernels::blocked {
 
 using integers::conv::FlipOf;
 using integers::conv::kCollected;
+using integers::conv::kEight;
 using integers::conv::kQuad;
 using integers::conv::kSlab;
 using integers::conv::MakePlan;
@@ -22,6 +23,11 @@ using integers::conv::Plan;
 using integers::conv::SlabBytes;
 
 namespace {
+
+constexpr int64_t kCacheLine = 64;
+
+// Weights of 32 channels and so many taps are some lines of the cache.
+constexpr int64_t kRunTaps = 8;
 
 int32_t ValueOf(const Int8ConvParams& p, int8_t weight) {
   return p.unsigned_weights ? static_cast<uint8_t>(weight) : weight;
@@ -52,17 +58,13 @@ void PackChannels(const Plan& plan, const int8_t* weights, int8_t* to,
   }
 }
 
-// Packs `channels` weights of a quad, `step` bytes apart, of each of `outs`
-// channels of the result, whose weights are `row` bytes apart.
-void PackQuads(const int8_t* from, int64_t row, int64_t outs, int64_t channels,
-               int64_t step, int8_t* to) {
-  for (int64_t o = 0; o < outs; ++o, from += row, to += kQuad) {
-    if (channels == kQuad && step == 1) {
-      std::memcpy(to, from, kQuad);
-      continue;
-    }
-    for (int64_t c = 0; c < channels; ++c) to[c] = from[c * step];
+// Packs `channels` weights of a quad, `step` bytes apart.
+void PackQuad(const int8_t* from, int64_t channels, int64_t step, int8_t* to) {
+  if (channels == kQuad && step == 1) {
+    std::memcpy(to, from, kQuad);
+    return;
   }
+  for (int64_t c = 0; c < channels; ++c) to[c] = from[c * step];
 }
 
 // The most taps that PackTaps takes.
@@ -102,32 +104,46 @@ void PackInt8ConvWeights(const Int8ConvParams& params, const int8_t* weights,
   const int8_t* const end =
       weights + params.groups * params.out_channels * terms;
   const bool flips = FlipOf(params, /*is_depthwise=*/false) != 0;
+  // Channels whose weights of one channel of the result are packed at a time:
+  // some lines of the cache.
+  const int64_t run =
+      kQuad * kEight * std::max<int64_t>(1, kRunTaps / plan.taps);
+  // Packs the weights of the quad that begins at channel `c`.
+  const auto pack_quad = [&](const int8_t* from, int64_t c, int8_t* quad) {
+    const int64_t step =
+        (PackedQuad(plan, c, 1) - PackedQuad(plan, c, 0)) * kSlab * kQuad;
+    const int64_t channels = std::min(kQuad, params.in_channels - c);
+    // PackTaps must not read beyond the last weight.
+    if (plan.taps > 1 && plan.taps <= kMostTaps && channels == kQuad &&
+        end - from >= (kQuad - 1) * plan.taps + kMostTaps) {
+      PackTaps(from, plan.taps, quad, step);
+      return;
+    }
+    for (int64_t t = 0; t < plan.taps; ++t) {
+      PackQuad(from + t, channels, plan.taps, quad + t * step);
+    }
+  };
   for (int64_t g = 0; g < params.groups; ++g) {
     for (int64_t s = 0; s < plan.slabs; ++s) {
       const int64_t first = s * kSlab;
       const int64_t outs = std::min(kSlab, params.out_channels - first);
       const int8_t* const slab =
           weights + (g * params.out_channels + first) * terms;
-      for (int64_t c = 0; c < params.in_channels; c += kQuad) {
-        const int64_t channels = std::min(kQuad, params.in_channels - c);
-        const int8_t* const quad = slab + c * plan.taps;
-        // PackTaps must not read beyond the last weight.
-        const int64_t spare = end - quad - (kQuad - 1) * plan.taps - kMostTaps;
-        const bool uses_taps = plan.taps > 1 && plan.taps <= kMostTaps &&
-                               channels == kQuad && spare >= 0;
-        const int64_t with_taps =
-            uses_taps ? std::min(outs, spare / terms + 1) : 0;
-        const int64_t first_place = PackedQuad(plan, c, 0);
-        const int64_t step = PackedQuad(plan, c, 1) - first_place;
-        for (int64_t o = 0; o < with_taps; ++o) {
-          PackTaps(quad + o * terms, plan.taps,
-                   to + (first_place * kSlab + o) * kQuad,
-                   step * kSlab * kQuad);
-        }
-        for (int64_t t = 0; t < plan.taps; ++t) {
-          PackQuads(quad + with_taps * terms + t, terms, outs - with_taps,
-                    channels, plan.taps,
-                    to + (PackedQuad(plan, c, t) * kSlab + with_taps) * kQuad);
+      for (int64_t c = 0; c < params.in_channels; c += run) {
+        const int64_t run_end = std::min(params.in_channels, c + run);
+        for (int64_t o = 0; o < outs; ++o) {
+          const int8_t* const row = slab + o * terms;
+          // The next run of this row, which begins a new line of the cache:
+          // there are too many rows for the processor to foresee that.
+          const int64_t next =
+              std::min(params.in_channels, run_end + run) * plan.taps;
+          for (int64_t i = run_end * plan.taps; i < next; i += kCacheLine) {
+            __builtin_prefetch(row + i);
+          }
+          for (int64_t q = c; q < run_end; q += kQuad) {
+            pack_quad(row + q * plan.taps, q,
+                      to + (PackedQuad(plan, q, 0) * kSlab + o) * kQuad);
+          }
         }
       }
       for (int64_t o = 0; o < outs && flips; ++o) {
