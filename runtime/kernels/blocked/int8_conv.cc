@@ -105,16 +105,22 @@ void PackInt8ConvWeights(const Int8ConvParams& params, const int8_t* weights,
       weights + params.groups * params.out_channels * terms;
   const bool flips = FlipOf(params, /*is_depthwise=*/false) != 0;
   // Channels whose weights of one channel of the result are packed at a time:
-  // some lines of the cache.
+  // some lines of the cache, but all if those of a quad are adjacent.
   const int64_t run =
-      kQuad * kEight * std::max<int64_t>(1, kRunTaps / plan.taps);
-  // Packs the weights of the quad that begins at channel `c`.
-  const auto pack_quad = [&](const int8_t* from, int64_t c, int8_t* quad) {
-    const int64_t step =
-        (PackedQuad(plan, c, 1) - PackedQuad(plan, c, 0)) * kSlab * kQuad;
+      plan.taps == 1
+          ? params.in_channels
+          : kQuad * kEight * std::max<int64_t>(1, kRunTaps / plan.taps);
+  // Packs the weights of channel `o` of a slab in the quad that begins at
+  // channel `c` of the data.
+  const auto pack_quad = [&](const int8_t* row, int64_t c, int64_t o,
+                             int8_t* packed_slab) {
+    const int8_t* const from = row + c * plan.taps;
+    const int64_t place = PackedQuad(plan, c, 0);
+    const int64_t step = (PackedQuad(plan, c, 1) - place) * kSlab * kQuad;
+    int8_t* const quad = packed_slab + (place * kSlab + o) * kQuad;
     const int64_t channels = std::min(kQuad, params.in_channels - c);
     // PackTaps must not read beyond the last weight.
-    if (plan.taps > 1 && plan.taps <= kMostTaps && channels == kQuad &&
+    if (plan.taps <= kMostTaps && channels == kQuad &&
         end - from >= (kQuad - 1) * plan.taps + kMostTaps) {
       PackTaps(from, plan.taps, quad, step);
       return;
@@ -131,18 +137,24 @@ void PackInt8ConvWeights(const Int8ConvParams& params, const int8_t* weights,
           weights + (g * params.out_channels + first) * terms;
       for (int64_t c = 0; c < params.in_channels; c += run) {
         const int64_t run_end = std::min(params.in_channels, c + run);
+        const int64_t next =
+            std::min(params.in_channels, run_end + run) * plan.taps;
         for (int64_t o = 0; o < outs; ++o) {
           const int8_t* const row = slab + o * terms;
-          // The next run of this row, which begins a new line of the cache:
-          // there are too many rows for the processor to foresee that.
-          const int64_t next =
-              std::min(params.in_channels, run_end + run) * plan.taps;
+          // The next run of this row, which begins at another line of the
+          // cache: there are too many rows for the processor to foresee that.
           for (int64_t i = run_end * plan.taps; i < next; i += kCacheLine) {
             __builtin_prefetch(row + i);
           }
-          for (int64_t q = c; q < run_end; q += kQuad) {
-            pack_quad(row + q * plan.taps, q,
-                      to + (PackedQuad(plan, q, 0) * kSlab + o) * kQuad);
+          if (plan.taps == 1) continue;
+          for (int64_t q = c; q < run_end; q += kQuad) pack_quad(row, q, o, to);
+        }
+        if (plan.taps > 1) continue;
+        for (int64_t q = c; q < run_end; q += kQuad) {
+          const int64_t channels = std::min(kQuad, params.in_channels - q);
+          int8_t* const quads = to + PackedQuad(plan, q, 0) * kSlab * kQuad;
+          for (int64_t o = 0; o < outs; ++o) {
+            PackQuad(slab + o * terms + q, channels, 1, quads + o * kQuad);
           }
         }
       }
