@@ -58,13 +58,17 @@ void PackChannels(const Plan& plan, const int8_t* weights, int8_t* to,
   }
 }
 
-// Packs `channels` weights of a quad, `step` bytes apart.
-void PackQuad(const int8_t* from, int64_t channels, int64_t step, int8_t* to) {
-  if (channels == kQuad && step == 1) {
-    std::memcpy(to, from, kQuad);
-    return;
+// Packs `channels` weights of a quad, `step` bytes apart, of each of `outs`
+// channels of the result, whose weights are `row` bytes apart.
+void PackQuads(const int8_t* from, int64_t row, int64_t outs, int64_t channels,
+               int64_t step, int8_t* to) {
+  for (int64_t o = 0; o < outs; ++o, from += row, to += kQuad) {
+    if (channels == kQuad && step == 1) {
+      std::memcpy(to, from, kQuad);
+      continue;
+    }
+    for (int64_t c = 0; c < channels; ++c) to[c] = from[c * step];
   }
-  for (int64_t c = 0; c < channels; ++c) to[c] = from[c * step];
 }
 
 // The most taps that PackTaps takes.
@@ -126,7 +130,7 @@ void PackInt8ConvWeights(const Int8ConvParams& params, const int8_t* weights,
       return;
     }
     for (int64_t t = 0; t < plan.taps; ++t) {
-      PackQuad(from + t, channels, plan.taps, quad + t * step);
+      PackQuads(from + t, terms, 1, channels, plan.taps, quad + t * step);
     }
   };
   for (int64_t g = 0; g < params.groups; ++g) {
@@ -152,10 +156,8 @@ void PackInt8ConvWeights(const Int8ConvParams& params, const int8_t* weights,
         if (plan.taps > 1) continue;
         for (int64_t q = c; q < run_end; q += kQuad) {
           const int64_t channels = std::min(kQuad, params.in_channels - q);
-          int8_t* const quads = to + PackedQuad(plan, q, 0) * kSlab * kQuad;
-          for (int64_t o = 0; o < outs; ++o) {
-            PackQuad(slab + o * terms + q, channels, 1, quads + o * kQuad);
-          }
+          PackQuads(slab + q, terms, outs, channels, 1,
+                    to + PackedQuad(plan, q, 0) * kSlab * kQuad);
         }
       }
       for (int64_t o = 0; o < outs && flips; ++o) {
