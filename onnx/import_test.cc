@@ -840,6 +840,35 @@ TEST(ImportOnnxTest, WeightsOfIntegerConvolutionsBecomeSignedBytes) {
   }
 }
 
+TEST(ImportOnnxTest, SumsOfManyWeightsOfAConvolutionAreExact) {
+  // More weights of one sign than have a sum of 16 bits, and some behind whole
+  // vectors.
+  constexpr int kTerms = 2103;
+  const std::string terms = absl::StrCat(kTerms);
+  std::vector<int> weights(kTerms, -128);
+  weights.resize(2 * kTerms, 127);
+  const auto module = Import(absl::StrCat(
+      "node { op_type: 'ConvInteger' input: 'x' input: 'w' input: 'd'"
+      " output: 'y' }"
+      "initializer { name: 'w' data_type: ",
+      kInt8, " dims: [2, 1, ", terms, "] int32_data: [",
+      absl::StrJoin(weights, ", "),
+      "] } initializer { name: 'd' data_type: ", kUint8, " int32_data: [3] }",
+      Value("input", "x",
+            {"dim_value: 1", "dim_value: 1", "dim_value: " + terms}, kUint8),
+      "output { name: 'y' }"));
+  ASSERT_THAT(module, IsOk());
+  const auto result =
+      EvaluateFunction(*module, "main",
+                       {baton::relay::Value(*Tensor::FromValues<uint8_t>(
+                           {1, 1, kTerms}, std::vector<uint8_t>(kTerms, 5)))});
+  ASSERT_THAT(result, IsOk());
+  const absl::Span<const int32_t> y = result->tensor().span<int32_t>();
+  ASSERT_EQ(y.size(), 2);
+  EXPECT_EQ(y[0], 2 * -128 * kTerms);
+  EXPECT_EQ(y[1], 2 * 127 * kTerms);
+}
+
 TEST(ImportOnnxTest, WeightsCanBeKeptAsTheyAre) {
   const std::string graph =
       "node { op_type: 'MatMul' input: 'x' input: 'w' output: 'm' }"

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <limits>
 
@@ -21,7 +20,8 @@ constexpr int kMaxBlockInHeap = 32 << 20;
 // More than is free at the end of the heap once it has kHeapBytes more: free()
 // would give those back, and the heap would grow again on small pages.
 constexpr int kNeverTrim = std::numeric_limits<int>::max();
-constexpr size_t kHugePageBytes = size_t{2} << 20;
+// A small model takes less than a few huge pages.
+constexpr ptrdiff_t kSmallPageBytes = ptrdiff_t{4} << 20;
 
 // True if the heap is a small part of what the process may have.
 template <typename Resource>
@@ -30,17 +30,6 @@ bool HasRoom(Resource resource) {
   rlimit limit;
   return getrlimit(resource, &limit) == 0 &&
          (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= kLeast);
-}
-
-// The rest of the huge page in which the heap ends; not used.
-[[maybe_unused]] void* volatile skipped = nullptr;
-
-// Takes the memory from `end` of the heap, where a large block would begin, up
-// to the next huge page: pages of that huge page are in use, so that the others
-// would be small ones, each with a fault of its own.
-void SkipToHugePage(uintptr_t end) {
-  const uintptr_t offset = end % kHugePageBytes;
-  if (offset != 0) skipped = std::malloc(kHugePageBytes - offset);
 }
 
 bool GrowHeapOnHugePages() {
@@ -52,14 +41,13 @@ bool GrowHeapOnHugePages() {
   // that nothing uses is not allocated.
   void* volatile const block = std::malloc(size_t{1} << 20);
   const char* const end = static_cast<const char*>(sbrk(0));
+  std::free(block);
   mallopt(M_TOP_PAD, kLaterHeapStep);
-  if (old_end < end) {
-    AdviseWholePages(old_end, static_cast<size_t>(end - old_end),
+  if (old_end + kSmallPageBytes < end) {
+    AdviseWholePages(old_end + kSmallPageBytes,
+                     static_cast<size_t>(end - old_end - kSmallPageBytes),
                      MADV_HUGEPAGE);
   }
-  const auto first_free = reinterpret_cast<uintptr_t>(block);
-  std::free(block);
-  if (old_end < end) SkipToHugePage(first_free);
   return true;
 }
 

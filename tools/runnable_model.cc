@@ -1,5 +1,7 @@
 #include "baton/tools/runnable_model.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -31,6 +33,7 @@
 #include "baton/backend/cpu/executable_file.h"
 #include "baton/backend/cpu/kernel_costs.h"
 #include "baton/backend/cpu/shadow.h"
+#include "baton/base/pages.h"
 #include "baton/base/status_macros.h"
 #include "baton/base/tensor.h"
 #include "baton/base/worker_pool.h"
@@ -632,6 +635,11 @@ absl::StatusOr<RunnableModel> ReadRunnableModel(const std::string& path,
     BATON_ASSIGN_OR_RETURN(result.module,
                            RunPasses(passes, options, /*is_first=*/true,
                                      std::move(result.module)));
+    // Weights that passes have read, and that the plan reads again or not.
+    if (source.has_value() && source->content.is_mapped) {
+      const absl::string_view file = source->content.bytes;
+      AdviseWholePages(file.data(), file.size(), MADV_DONTNEED);
+    }
     result.creation.push_back({"passes", Milliseconds(passes_begin)});
   }
   if (!is_oracle && WantsExecutor(options)) {

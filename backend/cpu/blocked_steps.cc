@@ -299,14 +299,15 @@ int RunGather(const executor::StepCall& call) {
   return 0;
 }
 
-// The bytes of a weight that are released at a time.
+// The bytes of a weight that are released at a time: a huge page, which is
+// released as a whole.
 constexpr size_t kReleasedBytes = size_t{2} << 20;
 // The floats of some rows of a weight, which a cache holds.
 constexpr int64_t kFloatsOfRows = int64_t{32} << 10;
 // The least floats of a weight in memory of its own that is released piece by
 // piece. That of others is only freed: taking its pages from the heap and
 // giving them back would take longer than packing.
-constexpr int64_t kLargeWeight = int64_t{8} << 20;
+constexpr int64_t kLargeWeight = int64_t{1} << 20;
 
 // Reads the floats of a weight from front to back. Releases pages that it has
 // read if they are of a mapped file, or of a large weight to which nothing else
@@ -339,10 +340,15 @@ class WeightReader {
   }
 
  private:
+  // Up to the last address of a huge page, or to the end of the weight.
   void Release() {
     if (!may_release_) return;
-    AdviseWholePages(bytes_.data() + released_, at_ - released_, MADV_DONTNEED);
-    released_ = at_;
+    const size_t past =
+        reinterpret_cast<uintptr_t>(bytes_.data() + at_) % kReleasedBytes;
+    const size_t end =
+        at_ == bytes_.size() ? at_ : at_ - std::min(past, at_ - released_);
+    AdviseWholePages(bytes_.data() + released_, end - released_, MADV_DONTNEED);
+    released_ = end;
   }
 
   const absl::string_view bytes_;

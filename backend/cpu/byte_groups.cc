@@ -65,28 +65,38 @@ class Converter {
       }
     }
     for (const int t : graph_.outputs) ++num_uses_[static_cast<size_t>(t)];
-    std::vector<GraphNode> nodes;
+    // The new nodes for each node that changes, one after the other.
+    struct Converted {
+      size_t number;
+      size_t end;  // in `added`
+    };
+    std::vector<Converted> converted;
+    std::vector<GraphNode> added;
     std::vector<bool> is_dropped(graph_.nodes.size(), false);
-    bool changed = false;
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
-      const int pad = Convert(graph_.nodes[i], nodes);
-      if (pad == kNone) {
-        nodes.push_back(graph_.nodes[i]);
-        number_of_.push_back(static_cast<int>(i));
-        continue;
-      }
-      changed = true;
-      if (pad < static_cast<int>(i))
+      const int pad = Convert(graph_.nodes[i], added);
+      if (pad == kNone) continue;
+      converted.push_back({i, added.size()});
+      if (pad < static_cast<int>(i)) {
         is_dropped[static_cast<size_t>(pad)] = true;
-      number_of_.resize(nodes.size(), kNone);
+      }
     }
-    if (!changed) return;
-    graph_.nodes.clear();
-    for (size_t k = 0; k < nodes.size(); ++k) {
-      const int number = number_of_[k];
-      if (number != kNone && is_dropped[static_cast<size_t>(number)]) continue;
-      graph_.nodes.push_back(std::move(nodes[k]));
+    if (converted.empty()) return;
+    std::vector<GraphNode> nodes;
+    nodes.reserve(graph_.nodes.size() + added.size());
+    size_t next = 0;
+    size_t from = 0;
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (next < converted.size() && converted[next].number == i) {
+        for (; from < converted[next].end; ++from) {
+          nodes.push_back(std::move(added[from]));
+        }
+        ++next;
+      } else if (!is_dropped[i]) {
+        nodes.push_back(std::move(graph_.nodes[i]));
+      }
     }
+    graph_.nodes = std::move(nodes);
   }
 
  private:
@@ -121,10 +131,10 @@ class Converter {
                   {from}, to);
   }
 
-  // Appends to `nodes` what `node` becomes. Returns the number of the padding
+  // Appends to `added` what `node` becomes. Returns the number of the padding
   // that is part of it, the number of nodes if there is none, and kNone if the
   // node stays.
-  int Convert(const GraphNode& node, std::vector<GraphNode>& nodes) {
+  int Convert(const GraphNode& node, std::vector<GraphNode>& added) {
     const auto* attrs = node.call->attrs_as<relay::Conv2DAttrs>();
     if (attrs == nullptr || node.call->op() != BATON_OP("nn.conv2d") ||
         attrs->groups < 2 || attrs->data_layout != "NCHW" ||
@@ -171,12 +181,12 @@ class Converter {
     relay::Conv2DAttrs of_floats = *attrs;
     of_floats.padding = Dims(padding->begin(), padding->end());
     of_floats.out_dtype = DType();
-    nodes.push_back(CastTo(real, data, from, span));
-    nodes.push_back(NodeOf(
+    added.push_back(CastTo(real, data, from, span));
+    added.push_back(NodeOf(
         relay::Call(node.call->op(), {}, Attrs::Make(std::move(of_floats)), {},
                     TypeOf(TensorOf(sums).shape, real), span),
         {from, floats}, sums));
-    nodes.push_back(CastTo(DType::Int(32), sums, y, span));
+    added.push_back(CastTo(DType::Int(32), sums, y, span));
     return pad;
   }
 
@@ -225,7 +235,6 @@ class Converter {
   Graph& graph_;
   std::vector<int> producers_;  // nodes; kNone for inputs and constants
   std::vector<int> num_uses_;
-  std::vector<int> number_of_;  // of new nodes, in the graph; kNone if added
 };
 
 }  // namespace

@@ -1,8 +1,10 @@
 // Converters of quantized operators, to Relay's qnn.*.
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -440,6 +442,27 @@ absl::StatusOr<std::optional<Expr>> PaddedWith(
               Attrs::Make(std::move(unpadded)));
 }
 
+int64_t SumOf(absl::Span<const int8_t> bytes) {
+  using Row [[gnu::vector_size(8)]] = signed char;
+  using Sums [[gnu::vector_size(16)]] = int16_t;
+  constexpr size_t kSide = sizeof(Row);
+  constexpr size_t kMostRows = 256;  // whose sums fit into 16 bits
+  int64_t sum = 0;
+  size_t i = 0;
+  while (i + kSide <= bytes.size()) {
+    const size_t rows = std::min(kMostRows, (bytes.size() - i) / kSide);
+    Sums sums = {};
+    for (size_t r = 0; r < rows; ++r, i += kSide) {
+      Row row;
+      std::memcpy(&row, bytes.data() + i, sizeof(row));
+      sums += __builtin_convertvector(row, Sums);
+    }
+    for (size_t k = 0; k < kSide; ++k) sum += sums[k];
+  }
+  for (; i < bytes.size(); ++i) sum += bytes[i];
+  return sum;
+}
+
 // The convolution of `data` less `zero_point`, which is one number of int32,
 // and weights, in convolutions of bytes:
 //
@@ -484,12 +507,9 @@ absl::StatusOr<std::optional<Expr>> ConvolutionOfBytes(
     const int64_t shift =
         weights.shifts[weights.has_shift_of_channel() ? static_cast<size_t>(c)
                                                       : 0];
-    int64_t sum = shift * static_cast<int64_t>(terms);
-    for (const int8_t w :
-         bytes.subspan(static_cast<size_t>(c) * terms, terms)) {
-      sum += w;
-    }
-    sums_of_weights.push_back(sum);
+    sums_of_weights.push_back(
+        shift * static_cast<int64_t>(terms) +
+        SumOf(bytes.subspan(static_cast<size_t>(c) * terms, terms)));
   }
   BATON_ASSIGN_OR_RETURN(Expr of_weights, OfChannels(sums_of_weights, axes));
   BATON_ASSIGN_OR_RETURN(

@@ -167,36 +167,6 @@ bool IsPrimitiveCallOfConstants(const CallNode* call) {
                      IsConstantOrTuple);
 }
 
-// False only if ConstantFolder leaves `node` as it is, unless it changes
-// something below.
-bool MayFold(const ExprNode* node, const FoldConstantOptions& options) {
-  switch (ExprKindOf(node)) {
-    case ExprKind::kLet:
-      return IsConstant(static_cast<const LetNode*>(node)->value());
-    case ExprKind::kIf:
-      return IsConstant(static_cast<const IfNode*>(node)->cond());
-    case ExprKind::kTupleGetItem:
-      return IgnoringOnDevice(
-                 static_cast<const TupleGetItemNode*>(node)->tuple())
-          .Is<TupleNode>();
-    case ExprKind::kCall: {
-      const auto* call = static_cast<const CallNode*>(node);
-      const OpNode* op = call->op_node();
-      if (op == nullptr) {
-        return options.in_memory && IsPrimitiveCallOfConstants(call);
-      }
-      if (call->num_args() == 0) return false;
-      if (ShapeQueries().Get(*op) != nullptr) return true;
-      for (const Expr& arg : call->args()) {
-        if (!IsConstantOrTuple(arg)) return false;
-      }
-      return true;
-    }
-    default:
-      return false;
-  }
-}
-
 // A tensor whose elements are all the same.
 struct Fill {
   Tensor element;  // of any shape
@@ -225,6 +195,54 @@ std::optional<Fill> FillOfCall(const Expr& expr) {
     return std::nullopt;
   }
   return Fill{constant->value(), {attrs->shape->begin(), attrs->shape->end()}};
+}
+
+// False only for a tuple with a field that is computed: as it is, or by a call
+// that stays unless something below it changes.
+bool MayBeConstantTuple(const TupleNode* tuple) {
+  return std::all_of(
+      tuple->fields().begin(), tuple->fields().end(), [](const Expr& field) {
+        const Expr& value = IgnoringOnDevice(field);
+        return IsConstantOrTuple(value) || FillOfCall(value).has_value();
+      });
+}
+
+// False only if ConstantFolder leaves `node` as it is, unless it changes
+// something below.
+bool MayFold(const ExprNode* node, const FoldConstantOptions& options) {
+  switch (ExprKindOf(node)) {
+    case ExprKind::kLet:
+      return IsConstant(static_cast<const LetNode*>(node)->value());
+    case ExprKind::kIf:
+      return IsConstant(static_cast<const IfNode*>(node)->cond());
+    case ExprKind::kTupleGetItem:
+      return IgnoringOnDevice(
+                 static_cast<const TupleGetItemNode*>(node)->tuple())
+          .Is<TupleNode>();
+    case ExprKind::kCall: {
+      const auto* call = static_cast<const CallNode*>(node);
+      const OpNode* op = call->op_node();
+      if (op == nullptr) {
+        return options.in_memory && IsPrimitiveCallOfConstants(call);
+      }
+      if (call->num_args() == 0) return false;
+      if (ShapeQueries().Get(*op) != nullptr) return true;
+      // Remarks say which calls have tuples that are computed in part.
+      const bool tells = WantsRemarks(RemarkKind::kMissed);
+      for (const Expr& arg : call->args()) {
+        const ExprNode* const value = IgnoringOnDevice(arg).get();
+        if (value->kind() == ExprKind::kConstant) continue;
+        if (value->kind() != ExprKind::kTuple) return false;
+        if (!tells &&
+            !MayBeConstantTuple(static_cast<const TupleNode*>(value))) {
+          return false;
+        }
+      }
+      return true;
+    }
+    default:
+      return false;
+  }
 }
 
 // As FillOfCall, and for a constant whose elements are all the same.

@@ -55,22 +55,59 @@ int32_t CenterRun(const T* from, const int16_t* zeros, size_t count,
   return any;
 }
 
-// `zeros` has an element for each index of the middle one of three axes.
+// As CenterRun with one zero point, of the size that ZerosOf() gives, but
+// compares only the least and the largest element with it.
+template <typename T>
+int32_t CenterByOne(const T* from, int16_t zero, size_t count, int8_t* to) {
+  using Elements [[gnu::vector_size(16)]] = uint8_t;
+  // Makes numbers from 0 to 255 of elements.
+  constexpr uint8_t kFlip = std::is_same_v<T, int8_t> ? 128 : 0;
+  constexpr size_t kPiece = size_t{64} << 10;
+  const Elements less = Elements{} + static_cast<uint8_t>(zero);
+  for (size_t at = 0; at < count; at += kPiece) {
+    const size_t end = std::min(count, at + kPiece);
+    Elements least = Elements{} + uint8_t{255};
+    Elements most = {};
+    size_t i = at;
+    for (; i + kSide <= end; i += kSide) {
+      Elements elements;
+      std::memcpy(&elements, from + i, sizeof(elements));
+      const Elements bytes = elements - less;
+      std::memcpy(to + i, &bytes, sizeof(bytes));
+      elements ^= kFlip;
+      least = least < elements ? least : elements;
+      most = most > elements ? most : elements;
+    }
+    int32_t beyond = CenterRun<true>(from + i, &zero, end - i, to + i);
+    if (i > at) {
+      for (size_t k = 0; k < kSide; ++k) {
+        const int32_t low = int32_t{least[k]} - kFlip - zero;
+        const int32_t high = int32_t{most[k]} - kFlip - zero;
+        if (low < -128 || high > 127) beyond = 1;
+      }
+    }
+    if (beyond != 0) return beyond;
+  }
+  return 0;
+}
+
+// `zeros` has an element for each index of the middle one of three axes. Stops
+// where an element does not fit.
 template <typename T>
 int32_t Center(const T* from, size_t outer, absl::Span<const int16_t> zeros,
                size_t inner, int8_t* to) {
   const size_t channels = zeros.size();
   int32_t beyond = 0;
-  for (size_t o = 0; o < outer; ++o) {
+  for (size_t o = 0; o < outer && beyond == 0; ++o) {
     const size_t begin = o * channels * inner;
     if (inner == 1) {
       beyond |=
           CenterRun<false>(from + begin, zeros.data(), channels, to + begin);
       continue;
     }
-    for (size_t c = 0; c < channels; ++c) {
+    for (size_t c = 0; c < channels && beyond == 0; ++c) {
       const size_t run = begin + c * inner;
-      beyond |= CenterRun<true>(from + run, &zeros[c], inner, to + run);
+      beyond = CenterByOne(from + run, zeros[c], inner, to + run);
     }
   }
   return beyond;

@@ -1,5 +1,6 @@
 #include "baton/relay/op/qnn/centered_bytes.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "baton/base/dtype.h"
 #include "baton/base/tensor.h"
 #include "gmock/gmock.h"
@@ -46,6 +48,47 @@ TEST(CenteredBytesTest, ZeroPointsAreAlongEitherAxis) {
               ElementsAre(118, -7, -3, 110, -15, -11, 2, 3));
   EXPECT_THAT(ValuesOf(CenteredBytes(bytes, {100}, 1)),
               ElementsAre(28, -97, -93, 30, -95, -91, 2, 3));
+}
+
+TEST(CenteredBytesTest, LargestAndLeastElementsFitWhereverTheyAre) {
+  // In vectors, behind them, and in later pieces.
+  for (const int64_t size : {1, 15, 16, 17, 200, 65536, 65537, 65552, 140003}) {
+    for (const int64_t zero : {-60, -1, 0, 1, 77, 127, 128, 180, 255, 300}) {
+      for (const int64_t at : {int64_t{0}, size / 2, size - 1}) {
+        for (const bool is_signed : {false, true}) {
+          const int64_t least = is_signed ? -128 : 0;
+          // The elements that fit, as far as there are any.
+          const int64_t low = std::max(least, zero - 128);
+          const int64_t high = std::min(least + 255, zero + 127);
+          if (low > high) continue;
+          for (const int64_t odd : {low, high, low - 1, high + 1}) {
+            if (odd < least || odd > least + 255) continue;
+            std::vector<uint8_t> values(static_cast<size_t>(size),
+                                        static_cast<uint8_t>(low));
+            values[static_cast<size_t>(at)] = static_cast<uint8_t>(odd);
+            const Tensor bytes =
+                is_signed ? *Tensor::FromValues<int8_t>(
+                                {size}, std::vector<int8_t>(values.begin(),
+                                                            values.end()))
+                          : *Tensor::FromValues<uint8_t>({size}, values);
+            const absl::StatusOr<std::optional<Tensor>> result =
+                CenteredBytes(bytes, {zero}, 0);
+            ASSERT_TRUE(result.ok());
+            const bool fits = odd >= low && odd <= high;
+            ASSERT_EQ(result->has_value(), fits)
+                << size << " " << zero << " " << at << " " << odd;
+            if (!fits) continue;
+            const absl::Span<const int8_t> got = (*result)->span<int8_t>();
+            std::vector<int8_t> want(static_cast<size_t>(size),
+                                     static_cast<int8_t>(low - zero));
+            want[static_cast<size_t>(at)] = static_cast<int8_t>(odd - zero);
+            ASSERT_TRUE(std::equal(want.begin(), want.end(), got.begin()))
+                << size << " " << zero << " " << at << " " << odd;
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST(CenteredBytesTest, TransposesInTiles) {

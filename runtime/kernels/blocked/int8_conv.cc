@@ -14,6 +14,7 @@ namespace baton::kernels::blocked {
 
 using integers::conv::FlipOf;
 using integers::conv::kCollected;
+using integers::conv::kEight;
 using integers::conv::kQuad;
 using integers::conv::kSlab;
 using integers::conv::MakePlan;
@@ -22,6 +23,11 @@ using integers::conv::Plan;
 using integers::conv::SlabBytes;
 
 namespace {
+
+constexpr int64_t kCacheLine = 64;
+
+// Weights of 32 channels and so many taps are some lines of the cache.
+constexpr int64_t kRunTaps = 8;
 
 int32_t ValueOf(const Int8ConvParams& p, int8_t weight) {
   return p.unsigned_weights ? static_cast<uint8_t>(weight) : weight;
@@ -102,32 +108,56 @@ void PackInt8ConvWeights(const Int8ConvParams& params, const int8_t* weights,
   const int8_t* const end =
       weights + params.groups * params.out_channels * terms;
   const bool flips = FlipOf(params, /*is_depthwise=*/false) != 0;
+  // Channels whose weights of one channel of the result are packed at a time:
+  // some lines of the cache, but all if those of a quad are adjacent.
+  const int64_t run =
+      plan.taps == 1
+          ? params.in_channels
+          : kQuad * kEight * std::max<int64_t>(1, kRunTaps / plan.taps);
+  // Packs the weights of channel `o` of a slab in the quad that begins at
+  // channel `c` of the data.
+  const auto pack_quad = [&](const int8_t* row, int64_t c, int64_t o,
+                             int8_t* packed_slab) {
+    const int8_t* const from = row + c * plan.taps;
+    const int64_t place = PackedQuad(plan, c, 0);
+    const int64_t step = (PackedQuad(plan, c, 1) - place) * kSlab * kQuad;
+    int8_t* const quad = packed_slab + (place * kSlab + o) * kQuad;
+    const int64_t channels = std::min(kQuad, params.in_channels - c);
+    // PackTaps must not read beyond the last weight.
+    if (plan.taps <= kMostTaps && channels == kQuad &&
+        end - from >= (kQuad - 1) * plan.taps + kMostTaps) {
+      PackTaps(from, plan.taps, quad, step);
+      return;
+    }
+    for (int64_t t = 0; t < plan.taps; ++t) {
+      PackQuads(from + t, terms, 1, channels, plan.taps, quad + t * step);
+    }
+  };
   for (int64_t g = 0; g < params.groups; ++g) {
     for (int64_t s = 0; s < plan.slabs; ++s) {
       const int64_t first = s * kSlab;
       const int64_t outs = std::min(kSlab, params.out_channels - first);
       const int8_t* const slab =
           weights + (g * params.out_channels + first) * terms;
-      for (int64_t c = 0; c < params.in_channels; c += kQuad) {
-        const int64_t channels = std::min(kQuad, params.in_channels - c);
-        const int8_t* const quad = slab + c * plan.taps;
-        // PackTaps must not read beyond the last weight.
-        const int64_t spare = end - quad - (kQuad - 1) * plan.taps - kMostTaps;
-        const bool uses_taps = plan.taps > 1 && plan.taps <= kMostTaps &&
-                               channels == kQuad && spare >= 0;
-        const int64_t with_taps =
-            uses_taps ? std::min(outs, spare / terms + 1) : 0;
-        const int64_t first_place = PackedQuad(plan, c, 0);
-        const int64_t step = PackedQuad(plan, c, 1) - first_place;
-        for (int64_t o = 0; o < with_taps; ++o) {
-          PackTaps(quad + o * terms, plan.taps,
-                   to + (first_place * kSlab + o) * kQuad,
-                   step * kSlab * kQuad);
+      for (int64_t c = 0; c < params.in_channels; c += run) {
+        const int64_t run_end = std::min(params.in_channels, c + run);
+        const int64_t next =
+            std::min(params.in_channels, run_end + run) * plan.taps;
+        for (int64_t o = 0; o < outs; ++o) {
+          const int8_t* const row = slab + o * terms;
+          // The next run of this row, which begins at another line of the
+          // cache: there are too many rows for the processor to foresee that.
+          for (int64_t i = run_end * plan.taps; i < next; i += kCacheLine) {
+            __builtin_prefetch(row + i);
+          }
+          if (plan.taps == 1) continue;
+          for (int64_t q = c; q < run_end; q += kQuad) pack_quad(row, q, o, to);
         }
-        for (int64_t t = 0; t < plan.taps; ++t) {
-          PackQuads(quad + with_taps * terms + t, terms, outs - with_taps,
-                    channels, plan.taps,
-                    to + (PackedQuad(plan, c, t) * kSlab + with_taps) * kQuad);
+        if (plan.taps > 1) continue;
+        for (int64_t q = c; q < run_end; q += kQuad) {
+          const int64_t channels = std::min(kQuad, params.in_channels - q);
+          PackQuads(slab + q, terms, outs, channels, 1,
+                    to + PackedQuad(plan, q, 0) * kSlab * kQuad);
         }
       }
       for (int64_t o = 0; o < outs && flips; ++o) {
