@@ -37,7 +37,8 @@ TEST_P(OneAnswerTest, EvaluatorAndExecutor) {
     SCOPED_TRACE(spec);
     // In the short form each network has one of the widths.
     const size_t width = number++ % std::size(kNamedWidths);
-    if (!testing::IsLongTest() && GetParam().width != kNamedWidths[width].width) {
+    if (!testing::IsLongTest() &&
+        GetParam().width != kNamedWidths[width].width) {
       continue;
     }
     BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
