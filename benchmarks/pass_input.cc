@@ -8,8 +8,8 @@
 #include "absl/strings/string_view.h"
 #include "baton/base/status_macros.h"
 #include "baton/benchmarks/shapes.h"
+#include "baton/ir/function_verifier.h"
 #include "baton/ir/module.h"
-#include "baton/relay/ir/infer_type.h"
 #include "baton/testing/registered_passes.h"
 #include "baton/transform/pass.h"
 
@@ -33,7 +33,7 @@ absl::StatusOr<IRModule> PassInputs::Get(const Pass& pass,
   if (shape_ != shape) {
     shape_.clear();
     BATON_ASSIGN_OR_RETURN(untyped_, BuildShape(shape));
-    BATON_ASSIGN_OR_RETURN(typed_, relay::InferTypes(untyped_));
+    BATON_ASSIGN_OR_RETURN(typed_, InferTypesOfAllKinds(untyped_));
     shape_ = std::string(shape);
   }
   if (pass.name() == "InferType") return untyped_;

@@ -1,11 +1,13 @@
 #include "baton/ir/function_verifier.h"
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
@@ -42,6 +44,12 @@ class Verifiers {
   const FunctionVerifier* verifier_ = nullptr;
 };
 
+std::string NoVerifier(const GlobalVar& var, const BaseFunc& function) {
+  return absl::StrCat("in @", var->name(), ": functions of kind ",
+                      QualifiedNodeKindName(function->kind()),
+                      " cannot be verified: no verifier for them is linked");
+}
+
 void Check(const IRModule& module, WhichFunctions which,
            Diagnostics& diagnostics) {
   Verifiers verifiers;
@@ -51,11 +59,7 @@ void Check(const IRModule& module, WhichFunctions which,
     if (const FunctionVerifier* verifier = verifiers.Of(function)) {
       verifier->CheckWellFormed(module, var, function, diagnostics);
     } else {
-      diagnostics.Error(
-          function->span(),
-          absl::StrCat("in @", var->name(), ": functions of kind ",
-                       QualifiedNodeKindName(function->kind()),
-                       " cannot be verified: no verifier for them is linked"));
+      diagnostics.Error(function->span(), NoVerifier(var, function));
     }
   }
 }
@@ -110,6 +114,22 @@ absl::Status CheckTypes(const IRModule& module, WhichFunctions which) {
     BATON_RETURN_IF_ERROR(verifier->CheckTypes(module, which));
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<IRModule> InferTypesOfAllKinds(const IRModule& module) {
+  Verifiers verifiers;
+  std::vector<const FunctionVerifier*> asked;
+  IRModule result = module;
+  for (const auto& [var, function] : module.functions()) {
+    const FunctionVerifier* verifier = verifiers.Of(function);
+    if (verifier == nullptr) {
+      return absl::InvalidArgumentError(NoVerifier(var, function));
+    }
+    if (absl::c_linear_search(asked, verifier)) continue;
+    asked.push_back(verifier);
+    BATON_ASSIGN_OR_RETURN(result, verifier->InferTypes(result));
+  }
+  return result;
 }
 
 }  // namespace baton

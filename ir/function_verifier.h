@@ -15,6 +15,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "baton/base/registry.h"
 #include "baton/ir/diagnostics.h"
 #include "baton/ir/expr.h"
@@ -45,6 +46,13 @@ class FunctionVerifier {
                                   WhichFunctions /*which*/) const {
     return absl::OkStatus();
   }
+
+  // `module` with the types that its functions of this kind lack; the same
+  // module if they lack none. The default is for kinds of functions without
+  // types.
+  virtual absl::StatusOr<IRModule> InferTypes(const IRModule& module) const {
+    return module;
+  }
 };
 
 // Checks the rules that do not depend on types. OK, or InvalidArgument with all
@@ -60,6 +68,12 @@ absl::Status CheckTypes(const IRModule& module);
 // As above, for the functions that `which` selects; assumes that the types of
 // the others are right.
 absl::Status CheckTypes(const IRModule& module, WhichFunctions which);
+
+// `module` with the types that its functions lack; the same module if they lack
+// none. For code that serves all levels: it links the type inference of those
+// whose verifiers are linked. A function of a kind without a verifier is an
+// error.
+absl::StatusOr<IRModule> InferTypesOfAllKinds(const IRModule& module);
 
 // The verifiers, by the names of node classes: `relay.Function`.
 Registry<std::shared_ptr<const FunctionVerifier>>& FunctionVerifiers();

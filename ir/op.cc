@@ -75,10 +75,11 @@ bool OpRegistry::MaySet(const void* map, const OpNode* op,
                         CodeLocation location) {
   const std::lock_guard<std::mutex> lock(declarations_->mutex);
   const auto [it, is_new] = declarations_->set.try_emplace({map, op}, location);
+  if (is_new) return true;
   const std::string place = location.ToString();
   const std::string first = it->second.ToString();
   // One registration may set a property again: the last one counts.
-  if (is_new || place == first) return true;
+  if (place == first) return true;
   // The order of linking does not show.
   declarations_->set_twice.push_back(absl::StrCat(
       "operator ", op->name(), ": one of its properties is set twice: ",

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "baton/onnx/import.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
@@ -81,12 +82,12 @@ TEST(DamageTest, ModelsAreWhole) {
 }
 
 TEST(DamageTest, DamagedModelsAreImportedOrRefused) {
-  constexpr int kRounds = 7000;
+  const int rounds = testing::LongOrShort(7000, 1000);
   std::mt19937 random(1);
   int imported = 0;
   int refused = 0;
   for (const std::string& bytes : Models()) {
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < rounds; ++round) {
       auto damaged = std::make_shared<std::string>(bytes);
       for (uint32_t k = 0; k <= random() % 3; ++k) {
         const size_t at = random() % damaged->size();

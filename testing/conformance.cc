@@ -25,9 +25,9 @@
 #include "baton/base/text_file.h"
 #include "baton/base/value_text.h"
 #include "baton/ir/attrs_registry.h"
+#include "baton/ir/function_verifier.h"
 #include "baton/ir/module.h"
 #include "baton/ir/structural_equal.h"
-#include "baton/relay/ir/infer_type.h"
 #include "baton/relay/ir/text_parser.h"
 #include "baton/relay/ir/text_printer.h"
 #include "baton/testing/round_trip.h"
@@ -241,7 +241,7 @@ class Runner {
 
   std::optional<Failure> Infer(absl::string_view what, const IRModule& untyped,
                                IRModule& module) {
-    absl::StatusOr<IRModule> typed = relay::InferTypes(untyped);
+    absl::StatusOr<IRModule> typed = InferTypesOfAllKinds(untyped);
     if (!typed.ok()) {
       return Failure{"untyped",
                      absl::StrCat(what, ": ", typed.status().message())};
@@ -279,7 +279,7 @@ class Runner {
     if (!difference.has_value()) return std::nullopt;
     if (absl::StatusOr<IRModule> again = ParseModule(AsText(module));
         again.ok()) {
-      again = relay::InferTypes(*again);
+      again = InferTypesOfAllKinds(*again);
       if (again.ok() && StructuralEqual(*again, expected, kMapFreeVars)) {
         return std::nullopt;
       }

@@ -29,7 +29,7 @@
 
 #include "absl/status/status.h"
 #include "baton/ir/module.h"
-#include "baton/testing/pass_laws.h"
+#include "baton/testing/pass_law_checks.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_info.h"
 #include "gtest/gtest.h"

@@ -28,6 +28,7 @@
 #include "baton/testing/golden.h"
 #include "baton/testing/loops_pipelines.h"
 #include "baton/testing/random_loops.h"
+#include "baton/testing/registered_passes.h"
 #include "baton/testing/small_stack.h"
 #include "baton/testing/status_matchers.h"
 #include "baton/testing/test_settings.h"

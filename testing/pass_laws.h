@@ -51,26 +51,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "baton/ir/module.h"
+#include "baton/testing/pass_law_checks.h"    // IWYU pragma: export
 #include "baton/testing/registered_passes.h"  // IWYU pragma: export
 #include "baton/transform/pass.h"
-#include "baton/transform/pass_info.h"
 #include "gtest/gtest.h"
 
 namespace baton::testing {
-
-struct PassLawOptions {
-  // The limit of the approximate number of multiplications and additions of an
-  // evaluated program.
-  int64_t max_operations = 20'000'000;
-  // Waivers in addition to those of the pass.
-  std::vector<LawWaiver> waivers = {};
-};
-
-// Checks all laws but `stack` on one typed module. The error is
-// FailedPrecondition; its message begins with the name of the broken law and a
-// colon. `module` itself must verify.
-absl::Status CheckPassLaws(const Pass& pass, const IRModule& module,
-                           const PassLawOptions& options = {});
 
 // Checks `stack` and `verifies` on chains of 2,000 calls (100,000 in the long
 // form of tests), of as many lets, and of 4,000 branches, on a separate thread.
@@ -86,19 +72,6 @@ absl::Status CheckPassOnRandomPrograms(const Pass& pass, uint32_t first_seed,
 // enough, and programs of many functions. An error if one cannot be built.
 const absl::StatusOr<std::vector<std::pair<std::string, IRModule>>>&
 LawModules();
-
-// The parameter is a pass, written as in a pipeline.
-class PassLawsTest : public ::testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override;
-  const Pass& pass() const { return pass_; }
-
- private:
-  Pass pass_;
-};
-
-// The name of the test for a pass that is written as in a pipeline.
-std::string PassTestName(const ::testing::TestParamInfo<std::string>& info);
 
 #define BATON_TEST_PASS_LAWS(name, passes)                                  \
   using PassLawsTest = ::baton::testing::PassLawsTest;                      \

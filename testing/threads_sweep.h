@@ -7,6 +7,7 @@
 #include <string>
 
 #include "baton/ir/module.h"
+#include "baton/testing/test_settings.h"
 #include "baton/transform/pass.h"
 
 namespace baton::testing {
@@ -14,7 +15,7 @@ namespace baton::testing {
 struct ThreadsSweepOptions {
   int opt_level = 4;
   // The number of schedules to try for each number of threads.
-  int num_schedules = 2;
+  int num_schedules = LongOrShort(2, 1);
   uint32_t first_seed = 1;
 };
 

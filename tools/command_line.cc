@@ -133,7 +133,6 @@ std::vector<std::string> ParseAbseilFlags(std::string program,
 absl::StatusOr<ParsedCommandLine> ReadCommandLine(
     const CommandLineSpec& spec, absl::Span<const absl::string_view> raw_args,
     std::ostream& out) {
-  BATON_RETURN_IF_ERROR(RegistrationErrors());
   BATON_ASSIGN_OR_RETURN(const std::vector<Argument> args,
                          ExpandFlagFiles(raw_args));
   ParsedCommandLine line;
@@ -161,6 +160,7 @@ absl::StatusOr<ParsedCommandLine> ReadCommandLine(
     std::ostream& out) {
   FlagSet set;
   BATON_RETURN_IF_ERROR(set.Add(flags, program));
+  BATON_RETURN_IF_ERROR(RegistrationErrors());
   return ReadCommandLine(
       {.program = program,
        .flags = &set,

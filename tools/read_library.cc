@@ -1,5 +1,6 @@
 // The side of written_library.h that has no compiler.
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -34,6 +35,8 @@ absl::Status WriteLibrary(const LibraryOptions& options) {
   }
   return absl::InvalidArgumentError(message.str());
 }
+
+std::string TextOfRandomNetwork(uint32_t /*seed*/, int /*size*/) { return ""; }
 
 bool MayRunPrograms() { return true; }
 

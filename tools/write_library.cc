@@ -1,6 +1,7 @@
 // The side of written_library.h that has the compiler. Without the variable of
 // the environment that names a folder for libraries it is a test by itself.
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +9,10 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "baton/ir/module.h"
+#include "baton/ir/module_text.h"
+#include "baton/testing/random_program.h"
 #include "baton/tools/compile.h"
 #include "baton/tools/compile_options.h"
 #include "baton/tools/written_folder.h"
@@ -30,6 +35,13 @@ absl::Status WriteLibrary(const LibraryOptions& options) {
     std::ofstream(file) << status.message();
   }
   return status;
+}
+
+std::string TextOfRandomNetwork(uint32_t seed, int size) {
+  const absl::StatusOr<IRModule> module =
+      testing::RandomProgram(seed, {.size = size, .networks = true});
+  // An error is no program: the compiler refuses it.
+  return module.ok() ? AsText(*module) : module.status().ToString();
 }
 
 bool MayRunPrograms() { return std::getenv(kWrittenFolders) == nullptr; }

@@ -19,6 +19,9 @@
 #ifndef BATON_TOOLS_WRITTEN_LIBRARY_H_
 #define BATON_TOOLS_WRITTEN_LIBRARY_H_
 
+#include <cstdint>
+#include <string>
+
 #include "absl/status/status.h"
 #include "baton/testing/test_settings.h"
 #include "baton/tools/compile_options.h"
@@ -30,6 +33,11 @@ namespace baton {
 // given. Fails as CompileLibrary does, and, in the program that reads, if the
 // other has not come here.
 absl::Status WriteLibrary(const LibraryOptions& options);
+
+// The text of RandomProgram() (testing/random_program.h) of networks, for the
+// model of a library. Empty in the program that reads, which has the library:
+// so it does not depend on what makes programs, either.
+std::string TextOfRandomNetwork(uint32_t seed, int size);
 
 // False in the program that only writes libraries.
 bool MayRunPrograms();

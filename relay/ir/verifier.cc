@@ -7,6 +7,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "baton/base/hash_table.h"
@@ -126,7 +127,7 @@ class RelayVerifier final : public FunctionVerifier {
       stripped.push_back(checked[i] ? WithoutTypes(Function(node)) : function);
     }
     BATON_ASSIGN_OR_RETURN(const IRModule inferred,
-                           InferTypes(module.WithFunctions(stripped)));
+                           relay::InferTypes(module.WithFunctions(stripped)));
     for (int i = 0; i < module.size(); ++i) {
       if (!checked[i]) continue;
       const auto& [var, function] = module.functions()[i];
@@ -134,6 +135,10 @@ class RelayVerifier final : public FunctionVerifier {
           function, inferred.functions()[i].function, var->name()));
     }
     return absl::OkStatus();
+  }
+
+  absl::StatusOr<IRModule> InferTypes(const IRModule& module) const override {
+    return relay::InferTypes(module);
   }
 };
 

@@ -51,5 +51,23 @@ TEST(RelayVerifierTest, FindsAWrongTypeOfAnyKindOfExpression) {
   }
 }
 
+TEST(RelayVerifierTest, InfersTypesForCodeThatServesAllLevels) {
+  const absl::StatusOr<IRModule> untyped =
+      ParseModule("def @f(%x: float32) { (%x, %x) }", "test");
+  ASSERT_TRUE(untyped.ok()) << untyped.status();
+  const absl::StatusOr<IRModule> typed = InferTypesOfAllKinds(*untyped);
+  ASSERT_TRUE(typed.ok()) << typed.status();
+  EXPECT_EQ(typed->Find<Function>("f")->type().ToString(),
+            "fn (float32) -> (float32, float32)");
+  const absl::StatusOr<IRModule> again = InferTypesOfAllKinds(*typed);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE(again->SameAs(*typed));
+
+  const absl::StatusOr<IRModule> wrong =
+      ParseModule("def @f(%x: float32) { %x.1 }", "test");
+  ASSERT_TRUE(wrong.ok()) << wrong.status();
+  EXPECT_FALSE(InferTypesOfAllKinds(*wrong).ok());
+}
+
 }  // namespace
 }  // namespace baton::relay

@@ -119,13 +119,12 @@ RuleRegistry::Known() const {
                      return PassOf(a) < PassOf(b);
                    });
   auto unique = std::make_shared<RuleList>();
-  FlatHashMap<std::string, std::string> texts_by_name;
+  FlatHashMap<std::string, size_t> places;  // in `unique`, by name
   for (RewriteRule& rule : rules) {
-    const auto [it, is_new] =
-        texts_by_name.emplace(FullName(rule), PrintRule(rule));
+    const auto [it, is_new] = places.emplace(FullName(rule), unique->size());
     if (is_new) {
       unique->push_back(std::move(rule));
-    } else if (it->second != PrintRule(rule)) {
+    } else if (PrintRule((*unique)[it->second]) != PrintRule(rule)) {
       return absl::InvalidArgumentError(
           absl::StrCat("there are two rules called @", rule.name,
                        rule.passes.empty() ? "" : " of ", PassOf(rule)));

@@ -15,7 +15,6 @@
 #include "baton/relay/op/builders.h"
 #include "baton/testing/workloads/layers.h"
 #include "baton/testing/workloads/options.h"
-#include "baton/testing/workloads/workload.h"
 
 namespace baton::testing {
 namespace {
@@ -202,14 +201,4 @@ absl::StatusOr<relay::Function> BuildResNet3D(const ResNet3DOptions& options) {
                options.num_classes);
 }
 
-namespace {
-
-const WorkloadRegistration kResNet("resnet",
-                                   "Residual network with pre-activation.",
-                                   BuildResNet);
-const WorkloadRegistration kResNet3D(
-    "resnet_3d", "Residual network over three spatial axes, for videos.",
-    BuildResNet3D);
-
-}  // namespace
 }  // namespace baton::testing
