@@ -382,7 +382,7 @@ def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], seco
 
     `bazel test :foo_fuzz_test` runs it once on nothing and on each file of the
     corpus, then for two seconds on mutations of them, in every configuration; for
-    `seconds` with `--test_env=BATON_LONG_TESTS=1`.
+    half of `seconds` with `--test_env=BATON_LONG_TESTS=1`, for all with 2.
     To fuzz:
 
         bazel run --config=fuzz :foo_fuzzer -- -max_total_time=60 /some/folder
@@ -393,7 +393,7 @@ def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], seco
       deps: what is fuzzed.
       copts: further compiler options.
       corpus: files to start from.
-      seconds: how long the long form of the test runs on mutations.
+      seconds: how long the nightly form of the test runs on mutations.
       **kwargs: of cc_test; `size` is "medium" if not given.
     """
     if not name.endswith("_fuzz_test"):
@@ -403,6 +403,7 @@ def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], seco
         ))
     _check_srcs(name, srcs)
     kwargs.setdefault("size", "medium")
+    kwargs["tags"] = kwargs.get("tags", []) + ["nightly"]
     cc_library(
         name = name + "_input",
         testonly = True,

@@ -82,7 +82,7 @@ case "$1" in
     done
     ;;
   long)
-    if [[ "${BATON_LONG_TESTS:-}" != 1 ]]; then exit 0; fi
+    if [[ "${BATON_LONG_TESTS:-0}" == 0 ]]; then exit 0; fi
     for workload in $("$2" --list_workloads | sed -n 's/^\([a-z]\w*\) .*/\1/p'); do
       write_library "$2" "$3" "${workload}" "${work}/${workload}"
       run_library "${workload}" "${work}/${workload}"

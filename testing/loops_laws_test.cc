@@ -108,6 +108,22 @@ TEST_P(EveryPassTest, FunctionsNearTheEndsOfTypes) {
   }
 }
 
+// A random module after a pipeline; made once for all passes.
+IRModule PreparedModule(uint32_t seed, const std::string& before) {
+  static auto* const modules =
+      new std::map<std::pair<uint32_t, std::string>, IRModule>;
+  const auto [module, is_new] = modules->try_emplace({seed, before});
+  if (!is_new) return module->second;
+  module->second = RandomLoopsModule(seed, 16);
+  if (before.empty()) return module->second;
+  const absl::StatusOr<Pass> prepare = ParsePipeline(before);
+  EXPECT_THAT(prepare.status(), IsOk());
+  const absl::StatusOr<IRModule> result = (*prepare)(module->second);
+  EXPECT_THAT(result.status(), IsOk()) << before;
+  if (result.ok()) module->second = *result;
+  return module->second;
+}
+
 // Functions that threads run passes on at the same time.
 TEST_P(EveryPassTest, ModulesOfManyFunctions) {
   std::vector<LawWaiver> waivers = WaiversOf(pass());
@@ -117,10 +133,10 @@ TEST_P(EveryPassTest, ModulesOfManyFunctions) {
     }
   }
   for (const std::string& before : PipelinesBefore(pass().name())) {
-    for (uint32_t seed = 0; seed < (IsLongTest() ? 64 : 16); seed += 16) {
-      const absl::Status status =
-          CheckLoopsLaws(pass(), RandomLoopsModule(seed, 16),
-                         {.waivers = waivers, .before = before});
+    const uint32_t seeds = NightlyLongOrShort(64, 32, 16);
+    for (uint32_t seed = 0; seed < seeds; seed += 16) {
+      const absl::Status status = CheckLoopsLaws(
+          pass(), PreparedModule(seed, before), {.waivers = waivers});
       EXPECT_TRUE(status.ok())
           << "module of seed " << seed << ": " << status.message();
     }
@@ -423,8 +439,8 @@ TEST(CopyBudgetTest, PassesThatRepeatStatementsStop) {
 // The whole lowering, on random functions.
 TEST(LowerTest, RandomFunctions) {
   BATON_ASSERT_OK_AND_ASSIGN(const Pass lower, ParsePipeline("tir.lower"));
-  const absl::Status status =
-      CheckLoopsLawsOnRandomFunctions(lower, 0, IsLongTest() ? 640 : 32);
+  const absl::Status status = CheckLoopsLawsOnRandomFunctions(
+      lower, 0, NightlyLongOrShort(640, 256, 32));
   EXPECT_TRUE(status.ok()) << status.message();
 }
 
