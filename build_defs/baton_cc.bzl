@@ -274,7 +274,7 @@ _written_files = rule(
     },
 )
 
-def baton_code_test(name, srcs, deps, compiler, long_shard_count = 1, **kwargs):
+def baton_code_test(name, srcs, deps, compiler, long_shard_count = 1, long_tags = [], **kwargs):
     """A test of libraries that `baton-compile` writes, without the compiler.
 
     tools/written_library.h says how the cases ask for libraries. `<name>_writer`
@@ -288,6 +288,7 @@ def baton_code_test(name, srcs, deps, compiler, long_shard_count = 1, **kwargs):
       deps: of these, without the compiler. GoogleTest need not be named.
       compiler: what registers passes, operators and kernels.
       long_shard_count: the parts that the long form runs in.
+      long_tags: of the test that runs the long form.
       **kwargs: of cc_test.
     """
     _check_srcs(name, srcs)
@@ -335,6 +336,7 @@ def baton_code_test(name, srcs, deps, compiler, long_shard_count = 1, **kwargs):
         args = ["$(location :%s_writer)" % name],
         data = [":%s_writer" % name],
         shard_count = long_shard_count,
+        tags = long_tags,
     )
 
 def baton_cc_benchmark(name, srcs = None, deps = [], copts = [], benchmark_main = True, smoke_filter = None, **kwargs):

@@ -321,15 +321,15 @@ bool RefusesDeepest(absl::string_view pass, absl::string_view kind) {
   return false;
 }
 
-// Each pass on functions that are as deep as functions may be, in the forms
-// that it takes.
+// Each pass on deep functions, in the forms that it takes; in the nightly form of
+// tests they are as deep as functions may be.
 class DeepestFunctionsTest
     : public ::testing::TestWithParam<absl::string_view> {};
 
 TEST_P(DeepestFunctionsTest, EveryPass) {
   RunWithStack(SmallStackBytesOfThisBuild(), [] {
-    const IRModule module =
-        ModuleOfLoops(DeepLoops(GetParam(), IsLongTest() ? 100'000 : 2'000));
+    const int depth = NightlyLongOrShort(100'000, 25'000, 2'000);
+    const IRModule module = ModuleOfLoops(DeepLoops(GetParam(), depth));
     std::map<std::string, absl::StatusOr<IRModule>> forms;  // by pipelines
     int ran = 0;
     int refused = 0;

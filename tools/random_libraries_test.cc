@@ -19,6 +19,7 @@
 #include "baton/ir/module_text.h"
 #include "baton/testing/random_program.h"
 #include "baton/testing/status_matchers.h"
+#include "baton/testing/test_settings.h"
 #include "baton/tools/compile_options.h"
 #include "baton/tools/compile_test_util.h"
 #include "baton/tools/written_library.h"
@@ -118,7 +119,7 @@ class Libraries {
 TEST(RandomLibrariesTest, HaveTheBytesOfTheExecutorAndTheEvaluator) {
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
   const bool is_long = IsLongForm();
-  const uint32_t count = is_long ? 120 : 10;
+  const uint32_t count = is_long ? testing::NightlyLongOrShort(120, 50, 0) : 10;
   Libraries libraries("random");
   size_t compiled = 0;
   for (uint32_t seed = 0; seed < count && !HasFailure(); ++seed) {
@@ -198,7 +199,7 @@ std::string NetworkOfBytes(uint32_t seed) {
 TEST(RandomLibrariesTest, OfBytesHaveTheBytesOfTheExecutor) {
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
   const bool is_long = IsLongForm();
-  const uint32_t count = is_long ? 60 : 5;
+  const uint32_t count = is_long ? testing::NightlyLongOrShort(60, 25, 0) : 5;
   Libraries libraries("random_bytes");
   for (uint32_t seed = 0; seed < count && !HasFailure(); ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
