@@ -274,7 +274,7 @@ _written_files = rule(
     },
 )
 
-def baton_code_test(name, srcs, deps, compiler, long_shard_count = 1, **kwargs):
+def baton_code_test(name, srcs, deps, compiler, long_shard_count = 1, long_tags = [], **kwargs):
     """A test of libraries that `baton-compile` writes, without the compiler.
 
     tools/written_library.h says how the cases ask for libraries. `<name>_writer`
@@ -288,6 +288,7 @@ def baton_code_test(name, srcs, deps, compiler, long_shard_count = 1, **kwargs):
       deps: of these, without the compiler. GoogleTest need not be named.
       compiler: what registers passes, operators and kernels.
       long_shard_count: the parts that the long form runs in.
+      long_tags: of the test that runs the long form.
       **kwargs: of cc_test.
     """
     _check_srcs(name, srcs)
@@ -335,6 +336,7 @@ def baton_code_test(name, srcs, deps, compiler, long_shard_count = 1, **kwargs):
         args = ["$(location :%s_writer)" % name],
         data = [":%s_writer" % name],
         shard_count = long_shard_count,
+        tags = long_tags,
     )
 
 def baton_cc_benchmark(name, srcs = None, deps = [], copts = [], benchmark_main = True, smoke_filter = None, **kwargs):
@@ -382,7 +384,7 @@ def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], seco
 
     `bazel test :foo_fuzz_test` runs it once on nothing and on each file of the
     corpus, then for two seconds on mutations of them, in every configuration; for
-    `seconds` with `--test_env=BATON_LONG_TESTS=1`.
+    half of `seconds` with `--test_env=BATON_LONG_TESTS=1`, for all with 2.
     To fuzz:
 
         bazel run --config=fuzz :foo_fuzzer -- -max_total_time=60 /some/folder
@@ -393,7 +395,7 @@ def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], seco
       deps: what is fuzzed.
       copts: further compiler options.
       corpus: files to start from.
-      seconds: how long the long form of the test runs on mutations.
+      seconds: how long the nightly form of the test runs on mutations.
       **kwargs: of cc_test; `size` is "medium" if not given.
     """
     if not name.endswith("_fuzz_test"):
@@ -403,6 +405,7 @@ def baton_cc_fuzz_test(name, srcs = [], deps = [], copts = [], corpus = [], seco
         ))
     _check_srcs(name, srcs)
     kwargs.setdefault("size", "medium")
+    kwargs["tags"] = kwargs.get("tags", []) + ["nightly"]
     cc_library(
         name = name + "_input",
         testonly = True,

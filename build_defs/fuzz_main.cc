@@ -6,8 +6,8 @@
 //   foo_fuzz_test [--seconds=N] [--long_seconds=20] [--seed=1]
 //       [FILE | FOLDER]...
 //
-// Mutations run for `seconds`; by default for 2, or for `long_seconds` if the
-// environment variable BATON_LONG_TESTS is 1.
+// Mutations run for `seconds`; by default for 2, for half of `long_seconds` if
+// the environment variable BATON_LONG_TESTS is 1, for all of them if it is 2.
 //
 // Input N of seed S is always the same. The failing input is written to the
 // test's outputs folder, or to the current one; the message names the file.
@@ -258,10 +258,12 @@ int main(int argc, char** argv) {
     ok = ReadAll(argv[i], &corpus) && ok;
   }
   if (seconds == 0) {
-    const char* const is_long = std::getenv("BATON_LONG_TESTS");
-    seconds = is_long != nullptr && std::strcmp(is_long, "1") == 0
-                  ? long_seconds
-                  : std::min<uint64_t>(long_seconds, 2);
+    const char* const form = std::getenv("BATON_LONG_TESTS");
+    const bool is_nightly = form != nullptr && std::strcmp(form, "2") == 0;
+    const bool is_long = form != nullptr && std::strcmp(form, "1") == 0;
+    seconds = is_nightly ? long_seconds
+              : is_long  ? (long_seconds + 1) / 2
+                         : std::min<uint64_t>(long_seconds, 2);
   }
   Mutator mutator(corpus, seed);
   const auto end =

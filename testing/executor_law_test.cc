@@ -176,7 +176,7 @@ TEST(ExecutorLawTest, OnnxModels) {
 TEST(ExecutorLawTest, RandomPrograms) {
   const uint32_t first = TestSetting("BATON_FIRST_SEED", 0);
   const uint32_t programs =
-      TestSetting("BATON_PROGRAMS", IsLongTest() ? 2000 : 100);
+      TestSetting("BATON_PROGRAMS", NightlyLongOrShort(2000, 700, 100));
   Count count;
   for (uint32_t seed = first; seed < first + programs; ++seed) {
     RandomProgramOptions options = RandomProgramOptions::Hard(seed);

@@ -10,7 +10,8 @@
 # `write` makes the libraries of three small networks, which `run` compiles and
 # runs: the first is an action of the build, so that the second runs again only
 # if a library is another one. `long` is both for all workloads, in the form of
-# BATON_LONG_TESTS=1 only, and takes some minutes and 3 GB.
+# BATON_LONG_TESTS=1 only, and takes some minutes and 3 GB; shards of the test
+# have some of the workloads each.
 
 set -euo pipefail
 
@@ -82,8 +83,12 @@ case "$1" in
     done
     ;;
   long)
-    if [[ "${BATON_LONG_TESTS:-}" != 1 ]]; then exit 0; fi
+    if [[ "${BATON_LONG_TESTS:-0}" == 0 ]]; then exit 0; fi
+    if [[ -n "${TEST_SHARD_STATUS_FILE:-}" ]]; then touch "${TEST_SHARD_STATUS_FILE}"; fi
+    number=0
     for workload in $("$2" --list_workloads | sed -n 's/^\([a-z]\w*\) .*/\1/p'); do
+      number=$((number + 1))
+      ((number % ${TEST_TOTAL_SHARDS:-1} == ${TEST_SHARD_INDEX:-0})) || continue
       write_library "$2" "$3" "${workload}" "${work}/${workload}"
       run_library "${workload}" "${work}/${workload}"
       rm -rf "${work:?}/${workload}"

@@ -1,10 +1,14 @@
 #include "baton/testing/loops_laws.h"
 
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
@@ -138,11 +142,42 @@ absl::StatusOr<IRModule> Prepared(const IRModule& module,
   return before(module);
 }
 
-}  // namespace
+// Modules after the pipelines that prepare them for passes: many passes take the
+// same ones, and the pipelines take longer than a pass.
+class PreparedModules {
+ public:
+  // Of `make()`, whose name is `name`.
+  absl::StatusOr<IRModule> Get(const std::string& name,
+                               const LoopsLawOptions& options,
+                               absl::FunctionRef<IRModule()> make) {
+    const auto key = std::make_pair(name, options.before);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = modules_.find(key);
+    if (found != modules_.end()) return found->second;
+    return modules_.emplace(key, Prepared(make(), options)).first->second;
+  }
 
-absl::Status CheckLoopsLaws(const Pass& pass, const IRModule& module,
-                            const LoopsLawOptions& options) {
-  const absl::StatusOr<IRModule> given = Prepared(module, options);
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<std::string, std::string>, absl::StatusOr<IRModule>>
+      modules_;
+};
+
+PreparedModules& AllPrepared() {
+  static auto* const modules = new PreparedModules;
+  return *modules;
+}
+
+tir::PrimFunc RandomFunction(uint32_t seed, const LoopsLawOptions& options) {
+  RandomLoopsOptions mixed = RandomLoopsOptions::Mixed(seed);
+  mixed.type_ends = options.type_ends;
+  return RandomLoops(seed, mixed);
+}
+
+// Checks the laws on a module that is prepared.
+absl::Status CheckLawsOnPrepared(const Pass& pass,
+                                 const absl::StatusOr<IRModule>& given,
+                                 const LoopsLawOptions& options) {
   if (!given.ok()) return Broken("before", given.status().message());
   PassLawOptions laws = {.waivers = options.waivers};
   laws.waivers.push_back({"round_trip", "See CheckTextAndFile()."});
@@ -165,18 +200,25 @@ absl::Status CheckLoopsLaws(const Pass& pass, const IRModule& module,
   return CheckNumbers(pass, *given, *result, options);
 }
 
+}  // namespace
+
+absl::Status CheckLoopsLaws(const Pass& pass, const IRModule& module,
+                            const LoopsLawOptions& options) {
+  return CheckLawsOnPrepared(pass, Prepared(module, options), options);
+}
+
 absl::Status CheckLoopsLawsOnRandomFunctions(const Pass& pass,
                                              uint32_t first_seed,
                                              int num_functions,
                                              const LoopsLawOptions& options) {
   for (int i = 0; i < num_functions; ++i) {
     const uint32_t seed = first_seed + static_cast<uint32_t>(i);
-    RandomLoopsOptions mixed = RandomLoopsOptions::Mixed(seed);
-    mixed.type_ends = options.type_ends;
-    const tir::PrimFunc function = RandomLoops(seed, mixed);
-    const absl::Status status =
-        CheckLoopsLaws(pass, ModuleOfLoops(function), options);
+    const absl::StatusOr<IRModule> prepared = AllPrepared().Get(
+        absl::StrCat("random ", seed, options.type_ends ? " type ends" : ""),
+        options, [&] { return ModuleOfLoops(RandomFunction(seed, options)); });
+    const absl::Status status = CheckLawsOnPrepared(pass, prepared, options);
     if (status.ok()) continue;
+    const tir::PrimFunc function = RandomFunction(seed, options);
     const std::string law(
         status.message().substr(0, status.message().find(':') + 1));
     const tir::PrimFunc small =
@@ -213,8 +255,9 @@ absl::Status CheckLoopsStack(const Pass& pass, int depth,
   absl::Status status;
   RunWithStack(SmallStackBytesOfThisBuild(), [&] {
     for (const absl::string_view kind : KindsOfDeepLoops()) {
-      const absl::StatusOr<IRModule> given =
-          Prepared(ModuleOfLoops(DeepLoops(kind, depth)), options);
+      const absl::StatusOr<IRModule> given = AllPrepared().Get(
+          absl::StrCat("deep ", kind, " ", depth), options,
+          [&] { return ModuleOfLoops(DeepLoops(kind, depth)); });
       if (!given.ok()) continue;
       const absl::StatusOr<IRModule> result = pass(*given);
       if (result.ok()) {
@@ -238,7 +281,7 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LoopsLawsTest);
 
 TEST_P(LoopsLawsTest, RandomFunctions) {
   const absl::Status status =
-      CheckLoopsLawsOnRandomFunctions(pass(), 0, IsLongTest() ? 256 : 16);
+      CheckLoopsLawsOnRandomFunctions(pass(), 0, LongOrShort(256, 16));
   EXPECT_TRUE(status.ok()) << status.message();
 }
 

@@ -109,6 +109,22 @@ TEST_P(EveryPassTest, FunctionsNearTheEndsOfTypes) {
   }
 }
 
+// A random module after a pipeline; made once for all passes.
+IRModule PreparedModule(uint32_t seed, const std::string& before) {
+  static auto* const modules =
+      new std::map<std::pair<uint32_t, std::string>, IRModule>;
+  const auto [module, is_new] = modules->try_emplace({seed, before});
+  if (!is_new) return module->second;
+  module->second = RandomLoopsModule(seed, 16);
+  if (before.empty()) return module->second;
+  const absl::StatusOr<Pass> prepare = ParsePipeline(before);
+  EXPECT_THAT(prepare.status(), IsOk());
+  const absl::StatusOr<IRModule> result = (*prepare)(module->second);
+  EXPECT_THAT(result.status(), IsOk()) << before;
+  if (result.ok()) module->second = *result;
+  return module->second;
+}
+
 // Functions that threads run passes on at the same time.
 TEST_P(EveryPassTest, ModulesOfManyFunctions) {
   std::vector<LawWaiver> waivers = WaiversOf(pass());
@@ -118,10 +134,10 @@ TEST_P(EveryPassTest, ModulesOfManyFunctions) {
     }
   }
   for (const std::string& before : PipelinesBefore(pass().name())) {
-    for (uint32_t seed = 0; seed < (IsLongTest() ? 64 : 16); seed += 16) {
-      const absl::Status status =
-          CheckLoopsLaws(pass(), RandomLoopsModule(seed, 16),
-                         {.waivers = waivers, .before = before});
+    const uint32_t seeds = NightlyLongOrShort(64, 32, 16);
+    for (uint32_t seed = 0; seed < seeds; seed += 16) {
+      const absl::Status status = CheckLoopsLaws(
+          pass(), PreparedModule(seed, before), {.waivers = waivers});
       EXPECT_TRUE(status.ok())
           << "module of seed " << seed << ": " << status.message();
     }
@@ -306,15 +322,15 @@ bool RefusesDeepest(absl::string_view pass, absl::string_view kind) {
   return false;
 }
 
-// Each pass on functions that are as deep as functions may be, in the forms
-// that it takes.
+// Each pass on deep functions, in the forms that it takes; in the nightly form of
+// tests they are as deep as functions may be.
 class DeepestFunctionsTest
     : public ::testing::TestWithParam<absl::string_view> {};
 
 TEST_P(DeepestFunctionsTest, EveryPass) {
   RunWithStack(SmallStackBytesOfThisBuild(), [] {
-    const IRModule module =
-        ModuleOfLoops(DeepLoops(GetParam(), IsLongTest() ? 100'000 : 2'000));
+    const int depth = NightlyLongOrShort(100'000, 25'000, 2'000);
+    const IRModule module = ModuleOfLoops(DeepLoops(GetParam(), depth));
     std::map<std::string, absl::StatusOr<IRModule>> forms;  // by pipelines
     int ran = 0;
     int refused = 0;
@@ -424,8 +440,8 @@ TEST(CopyBudgetTest, PassesThatRepeatStatementsStop) {
 // The whole lowering, on random functions.
 TEST(LowerTest, RandomFunctions) {
   BATON_ASSERT_OK_AND_ASSIGN(const Pass lower, ParsePipeline("tir.lower"));
-  const absl::Status status =
-      CheckLoopsLawsOnRandomFunctions(lower, 0, IsLongTest() ? 640 : 32);
+  const absl::Status status = CheckLoopsLawsOnRandomFunctions(
+      lower, 0, NightlyLongOrShort(640, 256, 32));
   EXPECT_TRUE(status.ok()) << status.message();
 }
 

@@ -54,7 +54,7 @@ bool Keeps(const Pass& pass, absl::string_view law) {
   return Keeps(pass.info(), law);
 }
 
-int Depth() { return IsLongTest() ? 100'000 : 2'000; }
+int Depth() { return NightlyLongOrShort(100'000, 30'000, 2'000); }
 
 Expr Step(int i, Expr e, const Var& x) {
   return i % 2 == 0 ? relay::Add(std::move(e), x)
@@ -128,8 +128,23 @@ absl::StatusOr<IRModule> ManyFunctions(uint32_t seed) {
 }
 
 // Returns the number of random programs on which a pass must keep the laws:
-// more in the long form of tests (docs/write_a_test.md).
-int NumRandomPrograms() { return LongOrShort(672, 12); }
+// more in longer forms of tests (docs/write_a_test.md).
+// RandomProgramOptions::Mixed() has 112 sets of options.
+int NumRandomPrograms() { return NightlyLongOrShort(672, 224, 12); }
+
+// The random program of a seed. The first ones are made once for all passes.
+absl::StatusOr<IRModule> MixedProgram(uint32_t seed) {
+  const auto make = [](uint32_t i) {
+    return RandomProgram(i, RandomProgramOptions::Mixed(i));
+  };
+  static const auto* const first = [&make] {
+    auto* const programs = new std::vector<absl::StatusOr<IRModule>>;
+    const auto count = static_cast<uint32_t>(NumRandomPrograms());
+    for (uint32_t i = 0; i < count; ++i) programs->push_back(make(i));
+    return programs;
+  }();
+  return seed < first->size() ? (*first)[seed] : make(seed);
+}
 
 double SecondsToTry() {
   double seconds = absl::GetFlag(FLAGS_seconds);
@@ -164,9 +179,7 @@ absl::Status CheckPassOnRandomPrograms(const Pass& pass, uint32_t first_seed,
                                        int num_programs) {
   for (int i = 0; i < num_programs; ++i) {
     const uint32_t seed = first_seed + static_cast<uint32_t>(i);
-    BATON_ASSIGN_OR_RETURN(
-        const IRModule module,
-        RandomProgram(seed, RandomProgramOptions::Mixed(seed)));
+    BATON_ASSIGN_OR_RETURN(const IRModule module, MixedProgram(seed));
     const absl::Status status = CheckPassLaws(pass, module);
     if (status.ok()) continue;
     const std::string law(

@@ -4,17 +4,19 @@
 #include <cstdlib>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/string_view.h"
 
 namespace baton::testing {
 
-bool IsLongTest() {
-  const char* const value = std::getenv("BATON_LONG_TESTS");
-  return value != nullptr && absl::string_view(value) == "1";
-}
+bool IsLongTest() { return TestSetting("BATON_LONG_TESTS", 0) != 0; }
+
+bool IsNightlyTest() { return TestSetting("BATON_LONG_TESTS", 0) == 2; }
 
 int LongOrShort(int of_long, int of_short) {
   return IsLongTest() ? of_long : of_short;
+}
+
+int NightlyLongOrShort(int of_nightly, int of_long, int of_short) {
+  return IsNightlyTest() ? of_nightly : LongOrShort(of_long, of_short);
 }
 
 uint32_t TestSetting(const char* name, uint32_t otherwise) {

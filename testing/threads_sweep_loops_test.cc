@@ -22,15 +22,15 @@ using testing::FindThreadsDifference;
 
 TEST(ThreadsSweepLoopsTest, LoweringAndRandomPipelines) {
   const IRModule module =
-      testing::RandomLoopsModule(500, testing::IsLongTest() ? 40 : 15);
+      testing::RandomLoopsModule(500, testing::NightlyLongOrShort(40, 24, 15));
   BATON_ASSERT_OK_AND_ASSIGN(const Pass lower, ParsePipeline("tir.lower"));
   EXPECT_EQ(FindThreadsDifference(lower, module), "");
   const std::vector<std::string> passes = testing::PassesOverLoops();
   // Functions with blocks, and flat ones.
   for (const std::string& before : testing::PipelinesBefore("tir.Simplify")) {
     testing::SweepRandomPipelines(
-        testing::RandomLoopsModule(600, testing::IsLongTest() ? 20 : 8), passes,
-        before);
+        testing::RandomLoopsModule(600, testing::NightlyLongOrShort(20, 12, 8)),
+        passes, before);
   }
 }
 

@@ -64,7 +64,7 @@ constexpr const char* kNormalForms =
     "FixedPoint(FoldConstant,EliminateCommonSubexpr)";
 
 TEST(ThreadsSweepTest, RandomFunctions) {
-  const int num_functions = testing::LongOrShort(40, 16);
+  const int num_functions = testing::NightlyLongOrShort(40, 24, 16);
   for (const uint32_t seed : {100, 200}) {
     if (seed > 100 && !testing::IsLongTest()) break;
     BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
@@ -84,8 +84,9 @@ TEST(ThreadsSweepTest, RandomPipelines) {
       passes.push_back(pass);
     }
   }
-  BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
-                             RandomFunctions(300, testing::LongOrShort(20, 6)));
+  BATON_ASSERT_OK_AND_ASSIGN(
+      const IRModule module,
+      RandomFunctions(300, testing::NightlyLongOrShort(20, 12, 6)));
   testing::SweepRandomPipelines(module, passes, "");
 }
 

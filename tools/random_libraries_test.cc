@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "baton/testing/test_settings.h"
 #include "baton/tools/compile_options.h"
 #include "baton/tools/compile_test_util.h"
 #include "baton/tools/written_library.h"
@@ -114,7 +115,7 @@ class Libraries {
 TEST(RandomLibrariesTest, HaveTheBytesOfTheExecutorAndTheEvaluator) {
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
   const bool is_long = IsLongForm();
-  const uint32_t count = is_long ? 120 : 10;
+  const uint32_t count = is_long ? testing::NightlyLongOrShort(120, 50, 0) : 10;
   Libraries libraries("random");
   size_t compiled = 0;
   for (uint32_t seed = 0; seed < count && !HasFailure(); ++seed) {
@@ -192,7 +193,7 @@ std::string NetworkOfBytes(uint32_t seed) {
 TEST(RandomLibrariesTest, OfBytesHaveTheBytesOfTheExecutor) {
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
   const bool is_long = IsLongForm();
-  const uint32_t count = is_long ? 60 : 5;
+  const uint32_t count = is_long ? testing::NightlyLongOrShort(60, 25, 0) : 5;
   Libraries libraries("random_bytes");
   for (uint32_t seed = 0; seed < count && !HasFailure(); ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));

@@ -1,7 +1,7 @@
 // Plans of random networks give the bits of the evaluator, for all widths of
 // vectors, as the networks are and after the passes `onnx,O3`.
 //
-// BATON_LONG_TESTS=1 takes more networks; BATON_PROGRAMS=N takes N of each kind,
+// BATON_LONG_TESTS=1 and 2 take more networks; BATON_PROGRAMS=N takes N of each kind,
 // from seed BATON_FIRST_SEED on.
 
 #include <cstddef>
@@ -61,8 +61,8 @@ std::vector<NamedWidth> Widths() {
 
 TEST_P(RandomNetworksTest, GiveTheBitsOfTheEvaluator) {
   const uint32_t first = testing::TestSetting("BATON_FIRST_SEED", 0);
-  const uint32_t count =
-      testing::TestSetting("BATON_PROGRAMS", testing::IsLongTest() ? 1000 : 18);
+  const uint32_t count = testing::TestSetting(
+      "BATON_PROGRAMS", testing::NightlyLongOrShort(1000, 400, 18));
   const std::vector<NamedWidth> widths = Widths();
   std::map<std::string, int> forms;
   for (uint32_t seed = first; seed < first + count && !HasFailure(); ++seed) {
@@ -132,8 +132,8 @@ std::string WithBatch(const std::string& text, int64_t& batch) {
 // Networks that can be typed so: a reshape to numbers, for example, cannot.
 TEST(RandomBoundedNetworksTest, AnyBatchGivesTheBitsOfTheEvaluator) {
   const uint32_t first = testing::TestSetting("BATON_FIRST_SEED", 0);
-  const uint32_t count =
-      testing::TestSetting("BATON_PROGRAMS", testing::IsLongTest() ? 2000 : 45);
+  const uint32_t count = testing::TestSetting(
+      "BATON_PROGRAMS", testing::NightlyLongOrShort(2000, 700, 45));
   uint32_t compared = 0;
   for (uint32_t seed = first; seed < first + count && !HasFailure(); ++seed) {
     BATON_ASSERT_OK_AND_ASSIGN(

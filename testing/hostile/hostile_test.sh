@@ -112,7 +112,7 @@ expect 1 "limits.max_type_parts" "${run}" "${in}/td60.relay" --random_inputs
 pipelines=(O3 InlineGlobals) functions=8 casts=1200
 # The short form reads less of an endless stream as well.
 stream=(--config=limits.max_stream_bytes=50000000)
-if [[ "${BATON_LONG_TESTS:-}" == 1 ]]; then
+if [[ "${BATON_LONG_TESTS:-0}" != 0 ]]; then
   pipelines=(O1 O3 InlineGlobals) functions=63 casts=2400 stream=()
 fi
 for passes in "${pipelines[@]}"; do
@@ -121,7 +121,7 @@ for passes in "${pipelines[@]}"; do
 done
 expect_text "InlineGlobals"
 expect 0 "" "${opt}" "${in}/pe_double.relay" --passes=PartialEval --emit=none
-if [[ "${BATON_LONG_TESTS:-}" == 1 ]]; then
+if [[ "${BATON_LONG_TESTS:-0}" != 0 ]]; then
   expect 0 "" "${opt}" "${in}/globals_all_small.relay" \
     --passes=PartialEval,LambdaLift,DeadCodeElimination --emit=none
 fi

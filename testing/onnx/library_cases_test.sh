@@ -123,7 +123,7 @@ case "$1" in
     run_all "${work}/out" "$3"
     ;;
   long)
-    if [[ "${BATON_LONG_TESTS:-}" != 1 ]]; then exit 0; fi
+    if [[ "${BATON_LONG_TESTS:-0}" == 0 ]]; then exit 0; fi
     write_libraries "${LIBRARY_CASES_STEP:-7}" "$2" "$3" "$4" "${work}/out"
     run_all "${work}/out" "$5"
     ;;

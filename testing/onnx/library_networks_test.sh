@@ -69,7 +69,7 @@ case "${mode}" in
     for folder in "${work}"/out/*; do run_library "${folder}"; done
     ;;
   long)
-    if [[ "${BATON_LONG_TESTS:-}" != 1 ]]; then exit 0; fi
+    if [[ "${BATON_LONG_TESTS:-0}" == 0 ]]; then exit 0; fi
     baton_compile="$1"
     shift
     for model in "$@"; do

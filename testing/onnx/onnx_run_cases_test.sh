@@ -12,7 +12,7 @@ source testing/onnx/archived_cases.sh
 baton_run="$1" archive="$2" folder="$3" expected="$4"
 
 step=15
-if [[ "${BATON_LONG_TESTS:-}" == 1 ]]; then step=1; fi
+if [[ "${BATON_LONG_TESTS:-0}" != 0 ]]; then step=1; fi
 unpack_cases "${archive}" "${folder}" "${step}" "${TEST_TMPDIR}"
 for ((i = 0; i < ${#cases[@]}; i += step)); do
   echo "${cases[i]##*/}" >>"${TEST_TMPDIR}/run"

@@ -622,7 +622,7 @@ std::vector<Case> VectorCases() {
 std::vector<Case> RandomExpressionCases() {
   std::vector<Case> cases;
   // Case 131 has `0 - float(i)`, which g++ 12 takes as `-float(i)`: -0 for i = 0.
-  const int count = ::baton::testing::IsLongTest() ? 130 : 60;
+  const int count = ::baton::testing::NightlyLongOrShort(130, 80, 60);
   for (int i = 0; i < count; ++i) {
     RandomBody random(static_cast<uint32_t>(i) + 1);
     std::string signature;
@@ -634,8 +634,8 @@ std::vector<Case> RandomExpressionCases() {
 
 std::vector<Case> RandomLoopCases(int count) {
   std::vector<Case> cases;
-  const auto seeds =
-      static_cast<uint32_t>(::baton::testing::IsLongTest() ? 4 * count : count);
+  const auto seeds = static_cast<uint32_t>(
+      ::baton::testing::NightlyLongOrShort(4 * count, 2 * count, count));
   for (uint32_t seed = 0; seed < seeds; ++seed) {
     ::baton::testing::RandomLoopsOptions options;
     options.blocks = false;

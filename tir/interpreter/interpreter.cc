@@ -43,10 +43,10 @@ namespace {
 constexpr size_t kMaxParallelLoops = 32;
 
 // Memory that a pointer points to. `is_set` has a flag for each byte.
-struct Memory {
+struct Memory : std::enable_shared_from_this<Memory> {
   std::string name;
   std::vector<char> bytes;
-  std::vector<bool> is_set;
+  std::vector<char> is_set;
 };
 
 // The value of an expression: an element for each lane, or a pointer.
@@ -57,10 +57,25 @@ struct Value {
   bool is_undefined = false;  // of T.undef()
 };
 
-Value OfInteger(int64_t value) {
+Value OfScalar(Scalar scalar) {
   Value result;
-  result.lanes.push_back({.i = value});
+  result.lanes.push_back(scalar);
   return result;
+}
+Value OfInteger(int64_t value) { return OfScalar({.i = value}); }
+
+// True if the value is one defined number.
+bool IsNumber(const Value& value) {
+  return value.lanes.size() == 1 && value.memory == nullptr &&
+         !value.is_undefined;
+}
+
+void SetInteger(Value& value, int64_t integer) {
+  if (IsNumber(value)) {
+    value.lanes[0] = {.i = integer};
+  } else {
+    value = OfInteger(integer);
+  }
 }
 
 // The bounds of a region along one axis.
@@ -70,7 +85,7 @@ struct Interval {
 };
 struct TouchedRegion {
   const BufferNode* buffer;
-  std::vector<Interval> axes;
+  absl::InlinedVector<Interval, 4> axes;
 };
 // A block that runs: the regions that it may touch, and its own buffers.
 struct ActiveBlock {
@@ -80,13 +95,19 @@ struct ActiveBlock {
   std::vector<const BufferNode*> own;
 };
 
-// The layout of a buffer at the moment.
+// The layout of a buffer at the moment. A variable keeps the memory alive.
 struct View {
-  std::shared_ptr<Memory> memory;
+  Memory* memory = nullptr;
   int64_t base = 0;  // the byte of element zero
   absl::InlinedVector<int64_t, 4> shape;
   absl::InlinedVector<int64_t, 4> strides;
   int64_t element_bytes = 0;
+};
+
+// A buffer that matches a region of another one.
+struct MatchedView {
+  View view;
+  std::shared_ptr<Memory> memory;
 };
 
 class Machine {
@@ -337,8 +358,8 @@ class Machine {
 
   // The memory and layout of `buffer` now; false after an error.
   bool ViewOf(const Buffer& buffer, View& view) {
-    if (const View* matched = matched_.Find(buffer.get())) {
-      view = *matched;
+    if (const MatchedView* match = matched_.Find(buffer.get())) {
+      view = match->view;
       return ok();
     }
     const Value* pointer = values_.Find(buffer->data().get());
@@ -347,7 +368,7 @@ class Machine {
            absl::StrCat("buffer ", buffer->name(), " has no memory here"));
       return false;
     }
-    view.memory = pointer->memory;
+    view.memory = pointer->memory.get();
     view.base = pointer->offset;
     view.element_bytes = ElementBytes(buffer.dtype()) * buffer.dtype().lanes();
     for (const PrimExpr& extent : buffer->shape()) {
@@ -453,20 +474,25 @@ class Machine {
   template <typename Fn>
   void ForEachElement(const Buffer& buffer, absl::Span<const PrimExpr> indices,
                       bool is_store, const Node* node, const Fn& fn) {
-    std::vector<Value> at;
+    absl::InlinedVector<int64_t, 4> index(indices.size());
+    // The indices that are not one number, by axis.
+    absl::InlinedVector<std::pair<size_t, Value>, 1> others;
     size_t lanes = 1;
-    for (const PrimExpr& index : indices) {
-      at.push_back(Eval(index));
+    for (size_t i = 0; i < indices.size(); ++i) {
+      Scalar number;
+      if (EvalNumber(indices[i], number)) {
+        index[i] = number.i;
+        continue;
+      }
       if (!ok()) return;
-      lanes = std::max(lanes, at.back().lanes.size());
+      lanes = std::max(lanes, rest_.lanes.size());
+      others.emplace_back(i, std::move(rest_));
     }
     View view;
     if (!ViewOf(buffer, view)) return;
-    absl::InlinedVector<int64_t, 4> index(indices.size());
     for (size_t lane = 0; lane < lanes; ++lane) {
-      for (size_t i = 0; i < at.size(); ++i) {
-        const auto& values = at[i].lanes;
-        index[i] = values[values.size() == 1 ? 0 : lane].i;
+      for (const auto& [axis, value] : others) {
+        index[axis] = value.lanes[value.lanes.size() == 1 ? 0 : lane].i;
       }
       char* bytes = Locate(buffer, view, index, is_store, node);
       if (!ok()) return;
@@ -475,7 +501,7 @@ class Machine {
     }
   }
 
-  Value Load(const BufferLoadNode* node) {
+  bool Load(const BufferLoadNode* node, Scalar& number) {
     Value result;
     const Buffer& buffer = node->buffer();
     const DType dtype = WithLanes(buffer.dtype(), 1);
@@ -487,7 +513,7 @@ class Machine {
             const char* element = bytes + part * size;
             const auto first =
                 static_cast<size_t>(element - memory.bytes.data());
-            if (options_.check_initialized && !memory.is_set[first]) {
+            if (options_.check_initialized && memory.is_set[first] == 0) {
               Fail(node, absl::StrCat("an element of buffer ", buffer->name(),
                                       " is read before it is written"));
               return;
@@ -495,12 +521,18 @@ class Machine {
             result.lanes.push_back(LoadScalar(dtype, element));
           }
         });
-    return result;
+    return Settle(std::move(result), number);
   }
 
   void Store(const BufferStoreNode* node) {
-    const Value value = Eval(node->value());
+    Value value;
+    Scalar number;
+    const bool is_number = EvalNumber(node->value(), number);
     if (!ok()) return;
+    if (!is_number) value = std::move(rest_);
+    const absl::Span<const Scalar> elements =
+        is_number ? absl::MakeConstSpan(&number, 1)
+                  : absl::MakeConstSpan(value.lanes);
     const Buffer& buffer = node->buffer();
     const DType dtype = WithLanes(buffer.dtype(), 1);
     const int64_t size = ElementBytes(dtype);
@@ -510,13 +542,13 @@ class Machine {
         [&](char* bytes, size_t lane, Memory& memory) {
           for (size_t part = 0; part < parts; ++part) {
             const size_t from = lane * parts + part;
-            if (from >= value.lanes.size()) return;
+            if (from >= elements.size()) return;
             char* element = bytes + static_cast<int64_t>(part) * size;
-            StoreScalar(dtype, value.lanes[from], element);
+            StoreScalar(dtype, elements[from], element);
             const auto first =
                 static_cast<size_t>(element - memory.bytes.data());
             std::fill_n(memory.is_set.begin() + static_cast<int64_t>(first),
-                        size, !value.is_undefined);
+                        size, value.is_undefined ? 0 : 1);
           }
         });
   }
@@ -525,51 +557,114 @@ class Machine {
 
   int64_t EvalInteger(const PrimExpr& e) {
     if (const auto* number = e.As<IntImmNode>()) return number->value();
-    const Value value = Eval(e);
-    return value.lanes.empty() ? 0 : value.lanes[0].i;
+    Scalar number;
+    if (EvalNumber(e, number)) return number.i;
+    return rest_.lanes.empty() ? 0 : rest_.lanes[0].i;
   }
   bool EvalCondition(const PrimExpr& e) { return EvalInteger(e) != 0; }
 
   Value Eval(const PrimExpr& e) {
-    if (!ok() || !Step(e.get())) return {};
-    return OnDeepStack([this, &e] { return EvalNode(e.get()); });
+    Scalar number;
+    if (EvalNumber(e, number)) return OfScalar(number);
+    return std::move(rest_);
   }
 
-  Value EvalNode(const ExprNode* node) {
+  // The value of an expression that is one number, as nearly all are: a Value
+  // takes more time. False if it is not; then rest_ is the value, or empty after
+  // an error.
+  bool EvalNumber(const PrimExpr& e, Scalar& number) {
+    if (!ok() || !Step(e.get())) return SetRest({});
+    return OnDeepStack([&] { return EvalNode(e.get(), number); });
+  }
+
+  bool SetRest(Value value) {
+    rest_ = std::move(value);
+    return false;
+  }
+
+  // What EvalNumber() gives for `value`.
+  bool Settle(Value value, Scalar& number) {
+    if (!IsNumber(value)) return SetRest(std::move(value));
+    number = value.lanes[0];
+    return true;
+  }
+
+  bool EvalNode(const ExprNode* node, Scalar& number) {
     switch (node->kind().To<TirKind>()) {
       case TirKind::kVar: {
         const auto* var = static_cast<const VarNode*>(node);
-        if (const Value* value = values_.Find(var)) return *value;
-        return Fail(
-            node, absl::StrCat("variable ", var->name(), " has no value here"));
+        const Value* const value = values_.Find(var);
+        if (value == nullptr) {
+          return SetRest(Fail(node, absl::StrCat("variable ", var->name(),
+                                                 " has no value here")));
+        }
+        if (!IsNumber(*value)) return SetRest(*value);
+        number = value->lanes[0];
+        return true;
       }
       case TirKind::kIntImm:
-        return OfInteger(static_cast<const IntImmNode*>(node)->value());
+        number = {.i = static_cast<const IntImmNode*>(node)->value()};
+        return true;
       case TirKind::kFloatImm: {
-        const auto* number = static_cast<const FloatImmNode*>(node);
-        Value value;
-        value.lanes.push_back(ConvertScalar({.f = number->value()},
-                                            DType::Float(64), number->dtype()));
-        return value;
+        const auto* real = static_cast<const FloatImmNode*>(node);
+        number = ConvertScalar({.f = real->value()}, DType::Float(64),
+                               real->dtype());
+        return true;
       }
       case TirKind::kCast: {
         const auto* cast = static_cast<const CastNode*>(node);
-        Value value = Eval(cast->value());
-        for (Scalar& lane : value.lanes) {
-          lane = ConvertScalar(lane, WithLanes(cast->value().dtype(), 1),
-                               WithLanes(cast->dtype(), 1));
+        const DType from = WithLanes(cast->value().dtype(), 1);
+        const DType to = WithLanes(cast->dtype(), 1);
+        if (EvalNumber(cast->value(), number)) {
+          number = ConvertScalar(number, from, to);
+          return true;
         }
-        return value;
+        for (Scalar& lane : rest_.lanes) lane = ConvertScalar(lane, from, to);
+        return false;
       }
       case TirKind::kBinary:
-        return EvalBinary(static_cast<const BinaryNode*>(node));
+        return EvalBinary(static_cast<const BinaryNode*>(node), number);
       case TirKind::kNot: {
-        Value value = Eval(static_cast<const NotNode*>(node)->a());
-        for (Scalar& lane : value.lanes) lane.i = lane.i == 0 ? 1 : 0;
-        return value;
+        if (EvalNumber(static_cast<const NotNode*>(node)->a(), number)) {
+          number.i = number.i == 0 ? 1 : 0;
+          return true;
+        }
+        for (Scalar& lane : rest_.lanes) lane.i = lane.i == 0 ? 1 : 0;
+        return false;
       }
-      case TirKind::kSelect:
-        return EvalSelect(static_cast<const SelectNode*>(node));
+      case TirKind::kSelect: {
+        // A value that no lane selects is not computed: it may be out of
+        // bounds.
+        const auto* select = static_cast<const SelectNode*>(node);
+        return Choose(select->condition(), select->true_value(),
+                      select->false_value(), number);
+      }
+      case TirKind::kLet: {
+        const auto* let = static_cast<const LetNode*>(node);
+        Value value = Eval(let->value());
+        if (!ok()) return SetRest({});
+        values_[let->var().get()] = std::move(value);
+        return EvalNumber(let->body(), number);
+      }
+      case TirKind::kBufferLoad:
+        return Load(static_cast<const BufferLoadNode*>(node), number);
+      case TirKind::kCall: {
+        const auto* call = static_cast<const CallNode*>(node);
+        const absl::Span<const PrimExpr> args = call->args();
+        const auto* op = call->op().As<OpNode>();
+        if (op != nullptr && args.size() == 3 &&
+            op->name() == "tir.if_then_else") {
+          return Choose(args[0], args[1], args[2], number);
+        }
+        return Settle(EvalCall(call), number);
+      }
+      default:
+        return Settle(EvalOther(node), number);
+    }
+  }
+
+  Value EvalOther(const ExprNode* node) {
+    switch (node->kind().To<TirKind>()) {
       case TirKind::kRamp: {
         const auto* ramp = static_cast<const RampNode*>(node);
         const Value base = Eval(ramp->base());
@@ -597,17 +692,6 @@ class Machine {
       }
       case TirKind::kShuffle:
         return EvalShuffle(static_cast<const ShuffleNode*>(node));
-      case TirKind::kBufferLoad:
-        return Load(static_cast<const BufferLoadNode*>(node));
-      case TirKind::kLet: {
-        const auto* let = static_cast<const LetNode*>(node);
-        Value value = Eval(let->value());
-        if (!ok()) return {};
-        values_[let->var().get()] = std::move(value);
-        return Eval(let->body());
-      }
-      case TirKind::kCall:
-        return EvalCall(static_cast<const CallNode*>(node));
       default:
         return Fail(node,
                     "this expression has no value: it is a part of a "
@@ -615,18 +699,44 @@ class Machine {
     }
   }
 
-  Value EvalBinary(const BinaryNode* node) {
-    Value a = Eval(node->a());
+  // True if the first operand alone decides, as in C++: the second one is not
+  // computed.
+  static bool Decides(const BinaryNode* node, Scalar a) {
+    const bool is_and = node->op() == BinaryOp::kAnd;
+    return (is_and || node->op() == BinaryOp::kOr) && (a.i == 0) == is_and;
+  }
+
+  bool EvalBinary(const BinaryNode* node, Scalar& number) {
+    Scalar a;
+    if (!EvalNumber(node->a(), a)) {
+      if (!ok()) return SetRest({});
+      Value value = std::move(rest_);
+      if (value.lanes.size() == 1 && Decides(node, value.lanes[0])) {
+        return Settle(std::move(value), number);
+      }
+      const Value b = Eval(node->b());
+      return Settle(Combine(node, std::move(value), b), number);
+    }
+    if (Decides(node, a)) {
+      number = a;
+      return true;
+    }
+    Scalar b;
+    if (!EvalNumber(node->b(), b)) {
+      const Value value = std::move(rest_);
+      return Settle(Combine(node, OfScalar(a), value), number);
+    }
+    if (!ComputeBinary(node->op(), WithLanes(node->a().dtype(), 1), a, b,
+                       number)) {
+      return SetRest(Fail(node, "division by zero"));
+    }
+    return true;
+  }
+
+  // The result of a binary operation on two values.
+  Value Combine(const BinaryNode* node, Value a, const Value& b) {
     if (!ok()) return {};
     const DType dtype = WithLanes(node->a().dtype(), 1);
-    // As C++ does: the second operand only where the first does not decide.
-    const bool is_and = node->op() == BinaryOp::kAnd;
-    if ((is_and || node->op() == BinaryOp::kOr) && a.lanes.size() == 1 &&
-        (a.lanes[0].i == 0) == is_and) {
-      return a;
-    }
-    const Value b = Eval(node->b());
-    if (!ok()) return {};
     if (a.lanes.size() != b.lanes.size()) {
       return Fail(node, "the operands have different numbers of lanes");
     }
@@ -641,25 +751,25 @@ class Machine {
     return a;
   }
 
-  // A value that no lane selects is not computed: it may be out of bounds.
-  Value EvalSelect(const SelectNode* node) {
-    return Choose(node->condition(), node->true_value(), node->false_value());
-  }
-
-  Value Choose(const PrimExpr& condition, const PrimExpr& true_value,
-               const PrimExpr& false_value) {
-    const Value choice = Eval(condition);
-    if (!ok()) return {};
+  bool Choose(const PrimExpr& condition, const PrimExpr& true_value,
+              const PrimExpr& false_value, Scalar& number) {
+    Scalar chosen;
+    if (EvalNumber(condition, chosen)) {
+      return EvalNumber(chosen.i != 0 ? true_value : false_value, number);
+    }
+    if (!ok()) return SetRest({});
+    const Value choice = std::move(rest_);
     if (choice.lanes.size() == 1) {
-      return Eval(choice.lanes[0].i != 0 ? true_value : false_value);
+      return EvalNumber(choice.lanes[0].i != 0 ? true_value : false_value,
+                        number);
     }
     Value yes = Eval(true_value);
     const Value no = Eval(false_value);
-    if (!ok()) return {};
+    if (!ok()) return SetRest({});
     for (size_t lane = 0; lane < choice.lanes.size(); ++lane) {
       if (choice.lanes[lane].i == 0) yes.lanes[lane] = no.lanes[lane];
     }
-    return yes;
+    return Settle(std::move(yes), number);
   }
 
   Value EvalShuffle(const ShuffleNode* node) {
@@ -697,9 +807,6 @@ class Machine {
       }
     }
     OfTargets(node->dtype(), name, args);
-    if (name == "if_then_else" && args.size() == 3) {
-      return Choose(args[0], args[1], args[2]);
-    }
     if (name == "likely" && args.size() == 1) return Eval(args[0]);
     if (name == "assume" && args.size() == 1) {
       const bool holds = EvalCondition(args[0]);
@@ -896,7 +1003,7 @@ class Machine {
     View view;
     if (!ViewOf(load->buffer(), view)) return {};
     Value pointer;
-    pointer.memory = view.memory;
+    pointer.memory = view.memory->shared_from_this();
     pointer.offset = view.base;
     for (size_t i = 0; i < load->indices().size(); ++i) {
       pointer.offset += EvalInteger(load->indices()[i]) * view.strides[i] *
@@ -1066,7 +1173,7 @@ class Machine {
     if (!ok()) return;
     const VarNode* var = node->loop_var().get();
     const auto iterate = [&](int64_t i) {
-      values_[var] = OfInteger(min + i);
+      SetInteger(values_[var], min + i);
       if (node->thread().defined()) {
         values_[node->thread()->var().get()] = OfInteger(min + i);
       }
@@ -1119,7 +1226,7 @@ class Machine {
     const Block& block = node->block();
     const absl::Span<const IterVar> vars = block->iter_vars();
     // All values are computed with the variables of the surrounding loops.
-    std::vector<Value> values;
+    absl::InlinedVector<Value, 6> values;
     for (const PrimExpr& value : node->iter_values()) {
       values.push_back(Eval(value));
     }
@@ -1191,8 +1298,9 @@ class Machine {
     for (size_t i = 0; i < region.size(); ++i) {
       offset += EvalInteger(region[i].min) * view.strides[i];
     }
+    std::shared_ptr<Memory> memory = view.memory->shared_from_this();
     Value pointer;
-    pointer.memory = view.memory;
+    pointer.memory = memory;
     values_[buffer->data().get()] = std::move(pointer);
     view.base += offset * view.element_bytes;
     if (buffer->elem_offset().As<VarNode>() != nullptr) {
@@ -1216,7 +1324,7 @@ class Machine {
     }
     view.strides.erase(view.strides.begin(),
                        view.strides.begin() + static_cast<int64_t>(skipped));
-    matched_[buffer.get()] = std::move(view);
+    matched_[buffer.get()] = {std::move(view), std::move(memory)};
   }
 
   static constexpr int64_t kMaxBytes = int64_t{1} << 28;
@@ -1227,8 +1335,9 @@ class Machine {
   std::mt19937_64 random_;
   const ForNode* only_loop_;
   std::vector<const ForNode*> parallel_loops_;
-  NodeMap<Value> values_;  // of variables
-  NodeMap<View> matched_;  // of buffers that match regions of others
+  NodeMap<Value> values_;         // of variables
+  Value rest_;                    // see EvalNumber()
+  NodeMap<MatchedView> matched_;  // of buffers that match regions of others
   std::vector<std::pair<Var, Tensor>> results_;  // pointers and arguments
   std::vector<ActiveBlock> blocks_;
   Span statement_span_;

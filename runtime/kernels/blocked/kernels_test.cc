@@ -289,9 +289,11 @@ void TestConv(const ConvParams& p, Numbers& numbers, bool special) {
   }
 }
 
-// `count` in the long form of tests, an eighth in the short form.
+// `count` in the nightly form of tests, two fifths in the long form, an eighth
+// in the short form.
 int NumCases(int count) {
-  return testing::IsLongTest() ? count : (count + 7) / 8;
+  return testing::NightlyLongOrShort(count, (2 * count + 4) / 5,
+                                     (count + 7) / 8);
 }
 
 void TestConvs(uint32_t seed, int count, bool special,
