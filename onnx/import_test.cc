@@ -844,6 +844,8 @@ TEST(ImportOnnxTest, SumsOfManyWeightsOfAConvolutionAreExact) {
   // More weights of one sign than have a sum of 16 bits, and some behind whole
   // vectors.
   constexpr int kTerms = 2103;
+  constexpr int kUint8 = 2;
+  constexpr int kInt8 = 3;
   const std::string terms = absl::StrCat(kTerms);
   std::vector<int> weights(kTerms, -128);
   weights.resize(2 * kTerms, 127);
