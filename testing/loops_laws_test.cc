@@ -329,7 +329,7 @@ class DeepestFunctionsTest
 
 TEST_P(DeepestFunctionsTest, EveryPass) {
   RunWithStack(SmallStackBytesOfThisBuild(), [] {
-    const int depth = NightlyLongOrShort(100'000, 25'000, 2'000);
+    const int depth = NightlyLongOrShort(100'000, 10'000, 2'000);
     const IRModule module = ModuleOfLoops(DeepLoops(GetParam(), depth));
     std::map<std::string, absl::StatusOr<IRModule>> forms;  // by pipelines
     int ran = 0;
