@@ -146,7 +146,7 @@ absl::StatusOr<IRModule> Prepared(const IRModule& module,
 // same ones, and the pipelines take longer than a pass.
 class PreparedModules {
  public:
-  // Of `make()`, whose name is `name`.
+  // The result of `make()`, whose name is `name`, after the pipeline.
   absl::StatusOr<IRModule> Get(const std::string& name,
                                const LoopsLawOptions& options,
                                absl::FunctionRef<IRModule()> make) {

@@ -582,7 +582,7 @@ class Machine {
     return false;
   }
 
-  // What EvalNumber() gives for `value`.
+  // Returns as EvalNumber() does for `value`.
   bool Settle(Value value, Scalar& number) {
     if (!IsNumber(value)) return SetRest(std::move(value));
     number = value.lanes[0];
