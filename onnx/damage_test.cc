@@ -82,7 +82,7 @@ TEST(DamageTest, ModelsAreWhole) {
 }
 
 TEST(DamageTest, DamagedModelsAreImportedOrRefused) {
-  const int rounds = testing::LongOrShort(7000, 1000);
+  const int rounds = testing::LongOrShort(7000, 3000);
   std::mt19937 random(1);
   int imported = 0;
   int refused = 0;
