@@ -132,7 +132,7 @@ def main():
         return 0
     with open(path, encoding="utf-8") as file:
         lines = file.read().splitlines()
-    is_long = update or os.environ.get("BATON_LONG_TESTS", "0") != "0"
+    is_long = update or os.environ.get("BATON_LONG_TESTS", "") not in ("", "0")
     taken = [i for i, line in enumerate(lines)
              if line and not line.startswith("#")
              and (is_long or line.startswith("run "))]

@@ -260,7 +260,8 @@ int main(int argc, char** argv) {
   if (seconds == 0) {
     const char* const form = std::getenv("BATON_LONG_TESTS");
     const bool is_nightly = form != nullptr && std::strcmp(form, "2") == 0;
-    const bool is_long = form != nullptr && std::strcmp(form, "1") == 0;
+    const bool is_long =
+        form != nullptr && *form != '\0' && std::strcmp(form, "0") != 0;
     seconds = is_nightly ? long_seconds
               : is_long  ? (long_seconds + 1) / 2
                          : std::min<uint64_t>(long_seconds, 2);

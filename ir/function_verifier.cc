@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "baton/base/registry.h"
 #include "baton/base/status_macros.h"
 #include "baton/ir/diagnostics.h"
@@ -44,10 +45,11 @@ class Verifiers {
   const FunctionVerifier* verifier_ = nullptr;
 };
 
-std::string NoVerifier(const GlobalVar& var, const BaseFunc& function) {
+std::string NoVerifier(const GlobalVar& var, const BaseFunc& function,
+                       absl::string_view what) {
   return absl::StrCat("in @", var->name(), ": functions of kind ",
-                      QualifiedNodeKindName(function->kind()),
-                      " cannot be verified: no verifier for them is linked");
+                      QualifiedNodeKindName(function->kind()), " cannot be ",
+                      what, ": no verifier for them is linked");
 }
 
 void Check(const IRModule& module, WhichFunctions which,
@@ -59,7 +61,8 @@ void Check(const IRModule& module, WhichFunctions which,
     if (const FunctionVerifier* verifier = verifiers.Of(function)) {
       verifier->CheckWellFormed(module, var, function, diagnostics);
     } else {
-      diagnostics.Error(function->span(), NoVerifier(var, function));
+      diagnostics.Error(function->span(),
+                        NoVerifier(var, function, "verified"));
     }
   }
 }
@@ -104,13 +107,13 @@ absl::Status CheckTypes(const IRModule& module) {
 
 absl::Status CheckTypes(const IRModule& module, WhichFunctions which) {
   Verifiers verifiers;
-  std::vector<const FunctionVerifier*> asked;
+  std::vector<const FunctionVerifier*> used;
   for (int i = 0; i < module.size(); ++i) {
     if (!which(i)) continue;
     const FunctionVerifier* verifier =
         verifiers.Of(module.functions()[i].function);
-    if (verifier == nullptr || absl::c_linear_search(asked, verifier)) continue;
-    asked.push_back(verifier);
+    if (verifier == nullptr || absl::c_linear_search(used, verifier)) continue;
+    used.push_back(verifier);
     BATON_RETURN_IF_ERROR(verifier->CheckTypes(module, which));
   }
   return absl::OkStatus();
@@ -118,15 +121,15 @@ absl::Status CheckTypes(const IRModule& module, WhichFunctions which) {
 
 absl::StatusOr<IRModule> InferTypesOfAllKinds(const IRModule& module) {
   Verifiers verifiers;
-  std::vector<const FunctionVerifier*> asked;
+  std::vector<const FunctionVerifier*> used;
   IRModule result = module;
   for (const auto& [var, function] : module.functions()) {
     const FunctionVerifier* verifier = verifiers.Of(function);
     if (verifier == nullptr) {
-      return absl::InvalidArgumentError(NoVerifier(var, function));
+      return absl::FailedPreconditionError(NoVerifier(var, function, "typed"));
     }
-    if (absl::c_linear_search(asked, verifier)) continue;
-    asked.push_back(verifier);
+    if (absl::c_linear_search(used, verifier)) continue;
+    used.push_back(verifier);
     BATON_ASSIGN_OR_RETURN(result, verifier->InferTypes(result));
   }
   return result;

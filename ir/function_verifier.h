@@ -70,9 +70,9 @@ absl::Status CheckTypes(const IRModule& module);
 absl::Status CheckTypes(const IRModule& module, WhichFunctions which);
 
 // `module` with the types that its functions lack; the same module if they lack
-// none. For code that serves all levels: it links the type inference of those
-// whose verifiers are linked. A function of a kind without a verifier is an
-// error.
+// none. The linked verifier of each kind of functions infers their types; the
+// caller need not link the inference of a level. Errors: those of inference;
+// FailedPrecondition if no verifier for a function is linked.
 absl::StatusOr<IRModule> InferTypesOfAllKinds(const IRModule& module);
 
 // The verifiers, by the names of node classes: `relay.Function`.

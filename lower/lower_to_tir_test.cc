@@ -176,10 +176,6 @@ TEST(LowerToTirTest, Networks) {
   CheckNetwork("mlp{image_shape=[1,5,5]}");
   CheckNetwork("dcgan{ngf=1,random_len=5}");
   if (!testing::IsLongTest()) return;
-  // The interpreter takes a minute of processor time for larger images.
-  CheckNetwork("mobilenet{alpha=0.125,image_shape=[3,16,16],num_classes=5}");
-  CheckNetwork("resnet{image_shape=[3,16,16],num_layers=8,num_classes=10}");
-  if (!testing::IsNightlyTest()) return;
   CheckNetwork("mobilenet{alpha=0.125,image_shape=[3,32,32],num_classes=5}");
   CheckNetwork("resnet{image_shape=[3,28,28],num_layers=8,num_classes=10}");
 }

@@ -14,6 +14,7 @@
 # have some of the workloads each.
 
 set -euo pipefail
+if [[ -n "${TEST_SHARD_STATUS_FILE:-}" ]]; then touch "${TEST_SHARD_STATUS_FILE}"; fi
 
 if [[ "$1" != write ]] && ! command -v g++ >/dev/null; then
   echo "skipped: there is no g++"
@@ -84,7 +85,6 @@ case "$1" in
     ;;
   long)
     if [[ "${BATON_LONG_TESTS:-0}" == 0 ]]; then exit 0; fi
-    if [[ -n "${TEST_SHARD_STATUS_FILE:-}" ]]; then touch "${TEST_SHARD_STATUS_FILE}"; fi
     number=0
     for workload in $("$2" --list_workloads | sed -n 's/^\([a-z]\w*\) .*/\1/p'); do
       number=$((number + 1))

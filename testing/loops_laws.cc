@@ -40,10 +40,6 @@
 namespace baton::testing {
 namespace {
 
-absl::Status Broken(absl::string_view law, absl::string_view message) {
-  return absl::FailedPreconditionError(absl::StrCat(law, ": ", message));
-}
-
 bool Keeps(const Pass& pass, const LoopsLawOptions& options,
            absl::string_view law) {
   for (const LawWaiver& waiver : options.waivers) {

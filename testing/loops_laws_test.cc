@@ -109,20 +109,23 @@ TEST_P(EveryPassTest, FunctionsNearTheEndsOfTypes) {
   }
 }
 
-// A random module after a pipeline; made once for all passes.
-IRModule PreparedModule(uint32_t seed, const std::string& before) {
+absl::StatusOr<IRModule> RandomModuleAfter(uint32_t seed,
+                                           const std::string& before) {
+  IRModule module = RandomLoopsModule(seed, 16);
+  if (before.empty()) return module;
+  BATON_ASSIGN_OR_RETURN(const Pass prepare, ParsePipeline(before));
+  return prepare(std::move(module));
+}
+
+// As RandomModuleAfter(); made once for all passes.
+absl::StatusOr<IRModule> PreparedModule(uint32_t seed,
+                                        const std::string& before) {
   static auto* const modules =
-      new std::map<std::pair<uint32_t, std::string>, IRModule>;
-  const auto [module, is_new] = modules->try_emplace({seed, before});
-  if (!is_new) return module->second;
-  module->second = RandomLoopsModule(seed, 16);
-  if (before.empty()) return module->second;
-  const absl::StatusOr<Pass> prepare = ParsePipeline(before);
-  EXPECT_THAT(prepare.status(), IsOk());
-  const absl::StatusOr<IRModule> result = (*prepare)(module->second);
-  EXPECT_THAT(result.status(), IsOk()) << before;
-  if (result.ok()) module->second = *result;
-  return module->second;
+      new std::map<std::pair<uint32_t, std::string>, absl::StatusOr<IRModule>>;
+  const auto key = std::make_pair(seed, before);
+  const auto found = modules->find(key);
+  if (found != modules->end()) return found->second;
+  return modules->emplace(key, RandomModuleAfter(seed, before)).first->second;
 }
 
 // Functions that threads run passes on at the same time.
@@ -136,8 +139,10 @@ TEST_P(EveryPassTest, ModulesOfManyFunctions) {
   for (const std::string& before : PipelinesBefore(pass().name())) {
     const uint32_t seeds = NightlyLongOrShort(64, 32, 16);
     for (uint32_t seed = 0; seed < seeds; seed += 16) {
-      const absl::Status status = CheckLoopsLaws(
-          pass(), PreparedModule(seed, before), {.waivers = waivers});
+      BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
+                                 PreparedModule(seed, before));
+      const absl::Status status =
+          CheckLoopsLaws(pass(), module, {.waivers = waivers});
       EXPECT_TRUE(status.ok())
           << "module of seed " << seed << ": " << status.message();
     }

@@ -41,10 +41,6 @@ using relay::EvaluateFunction;
 using relay::Function;
 using relay::Value;
 
-absl::Status Broken(absl::string_view law, absl::string_view message) {
-  return absl::FailedPreconditionError(absl::StrCat(law, ": ", message));
-}
-
 absl::StatusOr<IRModule> RunWithThreads(const Pass& pass,
                                         const IRModule& module,
                                         int64_t threads) {
@@ -174,6 +170,10 @@ bool Equal(const IRModule& a, const IRModule& b) {
 
 }  // namespace
 
+absl::Status Broken(absl::string_view law, absl::string_view message) {
+  return absl::FailedPreconditionError(absl::StrCat(law, ": ", message));
+}
+
 absl::StatusOr<IRModule> Verified(const IRModule& module) {
   absl::Status status = CheckWellFormed(module);
   if (!status.ok()) return Broken("verifies", status.message());
@@ -193,9 +193,9 @@ absl::Status CheckPassLaws(const Pass& pass, const IRModule& module,
   };
   absl::StatusOr<IRModule> given = RunRequiredPasses(pass, module);
   if (!given.ok()) return Broken("runs", given.status().message());
-  BATON_ASSIGN_OR_RETURN(const IRModule typed_given,
-                         InferTypesOfAllKinds(*given));
-  const bool typed = typed_given.SameAs(*given);
+  const absl::StatusOr<IRModule> typed_given = InferTypesOfAllKinds(*given);
+  if (!typed_given.ok()) return Broken("runs", typed_given.status().message());
+  const bool typed = typed_given->SameAs(*given);
   const std::string text = AsText(*given);
   absl::StatusOr<IRModule> result = RunWithThreads(pass, *given, 1);
   if (keeps("runs") && !result.ok()) {

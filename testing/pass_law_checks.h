@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "baton/ir/module.h"
 #include "baton/transform/pass.h"
 #include "baton/transform/pass_info.h"
@@ -32,6 +33,9 @@ struct PassLawOptions {
 // colon. `module` itself must verify.
 absl::Status CheckPassLaws(const Pass& pass, const IRModule& module,
                            const PassLawOptions& options = {});
+
+// FailedPrecondition: `LAW: MESSAGE`.
+absl::Status Broken(absl::string_view law, absl::string_view message);
 
 // The result of a pass, with the types that it lacks. The error names the law
 // `verifies`.

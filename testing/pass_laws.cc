@@ -46,10 +46,6 @@ using relay::InferTypes;
 using relay::ModuleFromExpr;
 using relay::Var;
 
-absl::Status Broken(absl::string_view law, absl::string_view message) {
-  return absl::FailedPreconditionError(absl::StrCat(law, ": ", message));
-}
-
 bool Keeps(const Pass& pass, absl::string_view law) {
   return Keeps(pass.info(), law);
 }

@@ -59,8 +59,8 @@
 namespace baton::testing {
 
 // Checks `stack` and `verifies` on chains of 2,000 calls (30,000 in the long
-// form of tests, 100,000 in the nightly one), of as many lets, and of fewer
-// branches, on a separate thread. Too deep recursion ends the process.
+// form of tests, 100,000 in the nightly one), of as many lets, and of 1,000
+// branches (4,000), on a separate thread. Too deep recursion ends the process.
 absl::Status CheckPassStack(const Pass& pass);
 
 // Checks `num_programs` random programs from seed `first_seed` on. The error

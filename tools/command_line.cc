@@ -159,8 +159,8 @@ absl::StatusOr<ParsedCommandLine> ReadCommandLine(
     const std::vector<Flag>& flags, absl::Span<const absl::string_view> args,
     std::ostream& out) {
   FlagSet set;
-  BATON_RETURN_IF_ERROR(set.Add(flags, program));
   BATON_RETURN_IF_ERROR(RegistrationErrors());
+  BATON_RETURN_IF_ERROR(set.Add(flags, program));
   return ReadCommandLine(
       {.program = program,
        .flags = &set,

@@ -45,8 +45,8 @@ struct ParsedCommandLine {
 
 // Reads `args`, which exclude the name of the program. Prints help and version
 // to `out`. Errors: a flag file cannot be read; a flag is unknown or has an
-// illegal value, each with its place. Requires that RegistrationErrors() is OK,
-// which a program whose flags come from registries asks before it makes them.
+// illegal value, each with its place. A program whose flags are those of
+// registries calls RegistrationErrors() first.
 absl::StatusOr<ParsedCommandLine> ReadCommandLine(
     const CommandLineSpec& spec, absl::Span<const absl::string_view> args,
     std::ostream& out);

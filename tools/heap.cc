@@ -20,10 +20,11 @@ constexpr int kMaxBlockInHeap = 32 << 20;
 // More than is free at the end of the heap once it has kHeapBytes more: free()
 // would give those back, and the heap would grow again on small pages.
 constexpr int kNeverTrim = std::numeric_limits<int>::max();
-// A small model takes less than a few huge pages.
+// The heap of a small model, which would waste a part of a huge page.
 constexpr ptrdiff_t kSmallPageBytes = ptrdiff_t{4} << 20;
-// All runs use about so much of them: one call takes less time than faults.
-constexpr ptrdiff_t kPopulatedBytes = ptrdiff_t{3} << 18;
+// Each run uses about this much of the heap. Its pages are made by one call, which
+// takes less time than a fault for each.
+constexpr ptrdiff_t kPopulatedBytes = ptrdiff_t{768} << 10;
 
 // True if the heap is a small part of what the process may have.
 template <typename Resource>

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs a test in the long form of tests, BATON_LONG_TESTS=1, only.
+# Runs a test in the long form of tests only (BATON_LONG_TESTS is not 0).
 #
 # usage: long_test.sh TEST [ARGUMENTS...]
 

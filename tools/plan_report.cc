@@ -211,7 +211,11 @@ std::string PlanJson(const Executable& executable) {
         "items", step.items, "workspace", step.workspace, "workspace_bytes",
         step.workspace_bytes, "overwritable", step.overwritable);
   }
-  json.End().End();
+  json.End();
+  if (executable.evaluated_part() != nullptr) {
+    json.Fields("evaluated", executable.evaluated_part()->reason);
+  }
+  json.End();
   return std::move(json).Finish() + "\n";
 }
 

@@ -26,7 +26,8 @@ std::string PlanText(const Executable& executable,
 
 // The plan for programs, as JSON: values with their places and lifetimes, and
 // steps with their operands, [value, offset, bytes]. tools/check_plan.py proves
-// the plan from it. Plans inside of steps are left out.
+// the plan from it. Plans inside of steps are left out. If the evaluator
+// computes a part of the model, `evaluated` says why.
 std::string PlanJson(const Executable& executable);
 
 // Records the times of the steps of one run.

@@ -115,7 +115,8 @@ class Libraries {
 TEST(RandomLibrariesTest, HaveTheBytesOfTheExecutorAndTheEvaluator) {
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
   const bool is_long = IsLongForm();
-  const uint32_t count = is_long ? testing::NightlyLongOrShort(120, 50, 0) : 10;
+  const uint32_t count =
+      is_long ? testing::NightlyLongOrShort(120, 50, 10) : 10;
   Libraries libraries("random");
   size_t compiled = 0;
   for (uint32_t seed = 0; seed < count && !HasFailure(); ++seed) {
@@ -193,7 +194,7 @@ std::string NetworkOfBytes(uint32_t seed) {
 TEST(RandomLibrariesTest, OfBytesHaveTheBytesOfTheExecutor) {
   if (!Has("g++")) GTEST_SKIP() << "there is no g++";
   const bool is_long = IsLongForm();
-  const uint32_t count = is_long ? testing::NightlyLongOrShort(60, 25, 0) : 5;
+  const uint32_t count = is_long ? testing::NightlyLongOrShort(60, 25, 5) : 5;
   Libraries libraries("random_bytes");
   for (uint32_t seed = 0; seed < count && !HasFailure(); ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));

@@ -342,15 +342,25 @@ absl::Status CompileBounded(const RunModelOptions& options, bool has_pipeline,
   }
   const int threads = ThreadsOf(options);
   BATON_ASSIGN_OR_RETURN(auto costs, CostsOf(options));
-  const CompileOptions compile = {.pipeline = has_pipeline ? "" : "cpu",
-                                  .max_threads = threads,
-                                  .mapped_file = mapped_file,
-                                  .costs = std::move(costs)};
+  CompileOptions compile = {.pipeline = has_pipeline ? "" : "cpu",
+                            .max_threads = threads,
+                            .allow_evaluated_part = false,
+                            .mapped_file = mapped_file,
+                            .costs = std::move(costs)};
+  // A plan of the whole model, if there is one.
   absl::StatusOr<BoundedExecutable> executable =
-      BoundedExecutable::Compile(std::move(model.module), *bounds, compile);
+      BoundedExecutable::Compile(model.module, *bounds, compile);
   if (!executable.ok() && make != nullptr) {
-    executable =
-        BoundedExecutable::Compile(std::move(make), *bounds, compile, names);
+    executable = BoundedExecutable::Compile(make, *bounds, compile, names);
+  }
+  if (absl::IsUnimplemented(executable.status())) {
+    compile.allow_evaluated_part = true;
+    absl::StatusOr<BoundedExecutable> in_part =
+        BoundedExecutable::Compile(model.module, *bounds, compile);
+    if (!in_part.ok() && make != nullptr) {
+      in_part = BoundedExecutable::Compile(make, *bounds, compile, names);
+    }
+    if (in_part.ok()) executable = std::move(in_part);
   }
   if (!executable.ok()) {
     return absl::Status(
@@ -635,7 +645,8 @@ absl::StatusOr<RunnableModel> ReadRunnableModel(const std::string& path,
     BATON_ASSIGN_OR_RETURN(result.module,
                            RunPasses(passes, options, /*is_first=*/true,
                                      std::move(result.module)));
-    // Weights that passes have read, and that the plan reads again or not.
+    // Releases the pages that passes have read; the plan reads again those that it
+    // needs.
     if (source.has_value() && source->content.is_mapped) {
       const absl::string_view file = source->content.bytes;
       AdviseWholePages(file.data(), file.size(), MADV_DONTNEED);

@@ -35,8 +35,8 @@ namespace baton {
 absl::Status WriteLibrary(const LibraryOptions& options);
 
 // The text of RandomProgram() (testing/random_program.h) of networks, for the
-// model of a library. Empty in the program that reads, which has the library:
-// so it does not depend on what makes programs, either.
+// model of a library. Empty in the program that reads libraries, which does not
+// link random_program.
 std::string TextOfRandomNetwork(uint32_t seed, int size);
 
 // False in the program that only writes libraries.

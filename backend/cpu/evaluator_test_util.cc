@@ -86,7 +86,9 @@ std::vector<std::string> CheckProgram(
   EXPECT_TRUE(module.ok()) << module.status() << text;
   if (!module.ok()) return kernels;
   const absl::StatusOr<Executable> model =
-      Compile(*module, {.max_threads = 16, .costs = std::move(costs)});
+      Compile(*module, {.max_threads = 16,
+                        .allow_evaluated_part = false,
+                        .costs = std::move(costs)});
   EXPECT_TRUE(model.ok()) << model.status() << text;
   if (!model.ok()) return kernels;
   ExpectSameAsEvaluator(*module, *model, 5, false);

@@ -152,9 +152,10 @@ class Executable {
   // An extent that depends on values is -1.
   const std::vector<Port>& outputs() const { return impl_->outputs; }
   const executor::Plan& plan() const { return impl_->plan; }
-  // The part of the model that the evaluator computes after the plan, which
-  // cannot have its values: tensors whose sizes depend on values, such as the
-  // boxes that non-maximum suppression selects, or branches that are too deep.
+  // The part of the model that the evaluator computes after the plan: values
+  // that a plan cannot have, such as the boxes that non-maximum suppression
+  // selects, whose number depends on values, or branches that are too deep; and
+  // all that depends on them.
   struct EvaluatedPart {
     // The parameters of @main are the outputs of the plan, then the inputs of
     // the model; its tensors are the results of the model.
@@ -213,7 +214,9 @@ absl::StatusOr<IRModule> RunNamedPipeline(const std::string& name,
 
 // Compiles a typed module. If `module` is moved here, weights without other
 // references are released as they are packed. Errors have source locations:
-// those of BuildGraph (backend/cpu/graph.h).
+// those of BuildGraph (backend/cpu/graph.h). If the evaluator computes a part of
+// the model (Executable::evaluated_part), results cannot be written to memory of
+// the caller, and no state is kept.
 absl::StatusOr<Executable> Compile(IRModule module,
                                    const CompileOptions& options);
 

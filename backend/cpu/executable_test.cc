@@ -460,8 +460,8 @@ def @main(%n: int32, %x: Tensor[(3), float32]) -> Tensor[(?), float32] {
                                "values of the operands decide how large"));
 }
 
-// The plan computes what does not depend on the number of rows; so does the
-// evaluator, here the rest.
+// The plan computes what does not depend on the number of rows, the evaluator
+// the rest.
 constexpr char kChosenRows[] = R"(#[version = "0.0.5"]
 def @main(%x: Tensor[(4, 3), float32], %scale: Tensor[(3), float32]) {
   %0 = multiply(exp(%x), %scale);

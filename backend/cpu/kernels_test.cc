@@ -66,7 +66,7 @@ TEST(KernelsTest, RandomPrograms) {
         testing::RandomProgram(seed, {.size = 10 + static_cast<int>(seed % 30),
                                       .networks = true}));
     const absl::StatusOr<Executable> model =
-        Compile(module, {.max_threads = 3});
+        Compile(module, {.max_threads = 3, .allow_evaluated_part = false});
     // A program that is no dataflow has no plan.
     if (absl::IsUnimplemented(model.status())) continue;
     ASSERT_TRUE(model.ok()) << model.status();

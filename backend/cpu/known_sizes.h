@@ -1,4 +1,4 @@
-// Splits a model of which only a part has tensors of constant sizes.
+// Splits a model of which only a part can have a plan.
 
 #ifndef BATON_BACKEND_CPU_KNOWN_SIZES_H_
 #define BATON_BACKEND_CPU_KNOWN_SIZES_H_
@@ -19,10 +19,11 @@ struct SplitModule {
   IRModule rest;
 };
 
-// Splits a typed module whose @main has no plan, since the sizes of some
-// tensors depend on values, such as the number of boxes that non-maximum
-// suppression selects. `planned` computes all that does not depend on such
-// tensors. NotFound if that is nothing.
+// Splits a typed module whose @main has no plan: the sizes of some tensors
+// depend on values, such as the number of boxes that non-maximum suppression
+// selects, or there are branches, references or recursion. `planned` computes
+// all that does not depend on such values. NotFound if that is nothing, or if
+// @main has a match.
 absl::StatusOr<SplitModule> SplitByKnownSizes(const IRModule& module);
 
 }  // namespace baton::cpu

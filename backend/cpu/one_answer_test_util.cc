@@ -75,7 +75,9 @@ void ExpectOneAnswer(const IRModule& module, const NamedWidth& width,
     SCOPED_TRACE(absl::StrCat(threads, " threads"));
     BATON_ASSERT_OK_AND_ASSIGN(
         const Executable executable,
-        Compile(one.module, {.max_threads = threads, .width = width.width}));
+        Compile(one.module, {.max_threads = threads,
+                             .allow_evaluated_part = false,
+                             .width = width.width}));
     BATON_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<Session> session,
                                Session::Create(executable));
     WorkerPool pool(threads);

@@ -169,6 +169,7 @@ TEST_P(RunTest, NoStepOfTheNetworkIsTheEvaluators) {
   BATON_ASSERT_OK_AND_ASSIGN(const OneAnswer one, MakeNetwork(GetParam()));
   BATON_ASSERT_OK_AND_ASSIGN(const Executable executable,
                              Compile(one.module, {}));
+  EXPECT_EQ(executable.evaluated_part(), nullptr);
   for (const executor::StepNote& note : executable.plan().notes) {
     EXPECT_FALSE(note.is_fallback) << note.kernel;
   }

@@ -366,13 +366,12 @@ TEST(InferTypeTest, AllErrorsInOneRun) {
   EXPECT_TRUE(result.SameAs(module));
 }
 
-// The length of a chain.
-int Million() { return testing::LongOrShort(1'000'000, 100'000); }
+int ChainLength() { return testing::LongOrShort(1'000'000, 100'000); }
 
 TEST(InferTypeTest, MillionCallsInAChain) {
   Var x("x", {2});
   Expr e = x;
-  const int length = Million();
+  const int length = ChainLength();
   for (int i = 0; i < length; ++i) e = TestAdd(e, x);
   absl::StatusOr<IRModule> typed =
       InferTypes(ModuleFromExpr(Function({x}, std::move(e))));
@@ -382,7 +381,7 @@ TEST(InferTypeTest, MillionCallsInAChain) {
 TEST(InferTypeTest, MillionLetsInAChain) {
   Var x("x", {2});
   std::vector<Var> vars;
-  const int length = Million();
+  const int length = ChainLength();
   for (int i = 0; i < length; ++i) vars.push_back(Var("v"));
   Expr e = vars.back();
   for (int i = length - 1; i >= 0; --i) {

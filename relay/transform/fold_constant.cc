@@ -197,8 +197,7 @@ std::optional<Fill> FillOfCall(const Expr& expr) {
   return Fill{constant->value(), {attrs->shape->begin(), attrs->shape->end()}};
 }
 
-// False only for a tuple with a field that is computed: as it is, or by a call
-// that stays unless something below it changes.
+// False if a field is neither a constant, a tuple nor a fill.
 bool MayBeConstantTuple(const TupleNode* tuple) {
   return std::all_of(
       tuple->fields().begin(), tuple->fields().end(), [](const Expr& field) {
@@ -228,12 +227,12 @@ bool MayFold(const ExprNode* node, const FoldConstantOptions& options) {
       if (call->num_args() == 0) return false;
       if (ShapeQueries().Get(*op) != nullptr) return true;
       // Remarks say which calls have tuples that are computed in part.
-      const bool tells = WantsRemarks(RemarkKind::kMissed);
+      const bool reports_missed = WantsRemarks(RemarkKind::kMissed);
       for (const Expr& arg : call->args()) {
         const ExprNode* const value = IgnoringOnDevice(arg).get();
         if (value->kind() == ExprKind::kConstant) continue;
         if (value->kind() != ExprKind::kTuple) return false;
-        if (!tells &&
+        if (!reports_missed &&
             !MayBeConstantTuple(static_cast<const TupleNode*>(value))) {
           return false;
         }

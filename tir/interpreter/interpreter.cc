@@ -95,7 +95,8 @@ struct ActiveBlock {
   std::vector<const BufferNode*> own;
 };
 
-// The layout of a buffer at the moment. A variable keeps the memory alive.
+// The layout of a buffer at the moment. The pointer variable of the buffer, or
+// the match of its region, owns `memory`.
 struct View {
   Memory* memory = nullptr;
   int64_t base = 0;  // the byte of element zero
