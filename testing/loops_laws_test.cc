@@ -20,6 +20,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "baton/base/status_macros.h"
 #include "baton/ir/function_verifier.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
