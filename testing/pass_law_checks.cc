@@ -247,10 +247,11 @@ absl::Status CheckPassLaws(const Pass& pass, const IRModule& module,
   }
   if (result->SameAs(*given)) return absl::OkStatus();
   if (keeps("precision")) {
-    BATON_RETURN_IF_ERROR(CheckPrecisionLaw(typed_given, *verified));
+    BATON_RETURN_IF_ERROR(CheckPrecisionLaw(*typed_given, *verified));
   }
-  return keeps("values") ? CheckValuesLaw(pass, typed_given, *verified, options)
-                         : absl::OkStatus();
+  return keeps("values")
+             ? CheckValuesLaw(pass, *typed_given, *verified, options)
+             : absl::OkStatus();
 }
 
 void PassLawsTest::SetUp() {
