@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
 
@@ -20,11 +21,7 @@ constexpr int kMaxBlockInHeap = 32 << 20;
 // More than is free at the end of the heap once it has kHeapBytes more: free()
 // would give those back, and the heap would grow again on small pages.
 constexpr int kNeverTrim = std::numeric_limits<int>::max();
-// The heap of a small model, which would waste a part of a huge page.
-constexpr ptrdiff_t kSmallPageBytes = ptrdiff_t{4} << 20;
-// Each run uses about this much of the heap. Its pages are made by one call, which
-// takes less time than a fault for each.
-constexpr ptrdiff_t kPopulatedBytes = ptrdiff_t{768} << 10;
+constexpr size_t kHugePageBytes = size_t{2} << 20;
 
 // True if the heap is a small part of what the process may have.
 template <typename Resource>
@@ -33,6 +30,17 @@ bool HasRoom(Resource resource) {
   rlimit limit;
   return getrlimit(resource, &limit) == 0 &&
          (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= kLeast);
+}
+
+// The rest of the huge page in which the heap ends; not used.
+[[maybe_unused]] void* volatile skipped = nullptr;
+
+// Takes the memory from `end` of the heap, where a large block would begin, up
+// to the next huge page: pages of that huge page are in use, so that the others
+// would be small ones, each with a fault of its own.
+void SkipToHugePage(uintptr_t end) {
+  const uintptr_t offset = end % kHugePageBytes;
+  if (offset != 0) skipped = std::malloc(kHugePageBytes - offset);
 }
 
 bool GrowHeapOnHugePages() {
@@ -44,18 +52,14 @@ bool GrowHeapOnHugePages() {
   // that nothing uses is not allocated.
   void* volatile const block = std::malloc(size_t{1} << 20);
   const char* const end = static_cast<const char*>(sbrk(0));
-  std::free(block);
   mallopt(M_TOP_PAD, kLaterHeapStep);
-#ifdef MADV_POPULATE_WRITE
-  if (old_end + kPopulatedBytes < end) {
-    AdviseWholePages(old_end, kPopulatedBytes, MADV_POPULATE_WRITE);
-  }
-#endif
-  if (old_end + kSmallPageBytes < end) {
-    AdviseWholePages(old_end + kSmallPageBytes,
-                     static_cast<size_t>(end - old_end - kSmallPageBytes),
+  if (old_end < end) {
+    AdviseWholePages(old_end, static_cast<size_t>(end - old_end),
                      MADV_HUGEPAGE);
   }
+  const auto first_free = reinterpret_cast<uintptr_t>(block);
+  std::free(block);
+  if (old_end < end) SkipToHugePage(first_free);
   return true;
 }
 

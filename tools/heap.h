@@ -9,9 +9,8 @@ namespace baton {
 // memory, take blocks of up to 32 MiB from the heap instead of mapping each,
 // and put the heap's first GiB on huge pages: page faults on first access took
 // half of the time of an import. Tensors smaller than a huge page share pages.
-// The GiB is address space, not memory. Its first 4 MiB stay on small pages, so
-// that a small model does not take 2 MiB where it needs a part of them; what all
-// runs use of these is in memory from the start.
+// The GiB is address space, not memory. Up to 2 MiB of it, before the first huge
+// page, stay unused.
 //
 // Only the first call has an effect. No effect if the address space or the data
 // of the process are limited (setrlimit) to less than 4 GiB, or if malloc is not
