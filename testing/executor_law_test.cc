@@ -113,8 +113,8 @@ void Compare(const IRModule& module, Count& count, bool special = false) {
 
 void Print(absl::string_view name, const Count& count) {
   std::printf(
-      "%s: %d compared, %d of which a part has a plan, %d without a value, %d "
-      "without a plan\n",
+      "%s: %d compared, %d more of which the evaluator computes a part, %d "
+      "without a value, %d without a plan\n",
       std::string(name).c_str(), count.compared, count.compared_in_part,
       count.not_evaluated, count.without_plan);
 }

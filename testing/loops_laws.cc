@@ -132,36 +132,10 @@ absl::Status CheckTextAndFile(const IRModule& module,
 }
 
 absl::StatusOr<IRModule> Prepared(const IRModule& module,
-                                  const LoopsLawOptions& options) {
-  if (options.before.empty()) return module;
-  BATON_ASSIGN_OR_RETURN(const Pass before, ParsePipeline(options.before));
-  return before(module);
-}
-
-// Modules after the pipelines that prepare them for passes: many passes take the
-// same ones, and the pipelines take longer than a pass.
-class PreparedModules {
- public:
-  // The result of `make()`, whose name is `name`, after the pipeline.
-  absl::StatusOr<IRModule> Get(const std::string& name,
-                               const LoopsLawOptions& options,
-                               absl::FunctionRef<IRModule()> make) {
-    const auto key = std::make_pair(name, options.before);
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = modules_.find(key);
-    if (found != modules_.end()) return found->second;
-    return modules_.emplace(key, Prepared(make(), options)).first->second;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::pair<std::string, std::string>, absl::StatusOr<IRModule>>
-      modules_;
-};
-
-PreparedModules& AllPrepared() {
-  static auto* const modules = new PreparedModules;
-  return *modules;
+                                  const std::string& before) {
+  if (before.empty()) return module;
+  BATON_ASSIGN_OR_RETURN(const Pass pipeline, ParsePipeline(before));
+  return pipeline(module);
 }
 
 tir::PrimFunc RandomFunction(uint32_t seed, const LoopsLawOptions& options) {
@@ -198,9 +172,22 @@ absl::Status CheckLawsOnPrepared(const Pass& pass,
 
 }  // namespace
 
+absl::StatusOr<IRModule> ModuleAfter(const std::string& name,
+                                     const std::string& before,
+                                     absl::FunctionRef<IRModule()> make) {
+  static auto* const mutex = new std::mutex;
+  static auto* const modules = new std::map<std::pair<std::string, std::string>,
+                                            absl::StatusOr<IRModule>>;
+  const auto key = std::make_pair(name, before);
+  const std::lock_guard<std::mutex> lock(*mutex);
+  const auto found = modules->find(key);
+  if (found != modules->end()) return found->second;
+  return modules->emplace(key, Prepared(make(), before)).first->second;
+}
+
 absl::Status CheckLoopsLaws(const Pass& pass, const IRModule& module,
                             const LoopsLawOptions& options) {
-  return CheckLawsOnPrepared(pass, Prepared(module, options), options);
+  return CheckLawsOnPrepared(pass, Prepared(module, options.before), options);
 }
 
 absl::Status CheckLoopsLawsOnRandomFunctions(const Pass& pass,
@@ -209,9 +196,10 @@ absl::Status CheckLoopsLawsOnRandomFunctions(const Pass& pass,
                                              const LoopsLawOptions& options) {
   for (int i = 0; i < num_functions; ++i) {
     const uint32_t seed = first_seed + static_cast<uint32_t>(i);
-    const absl::StatusOr<IRModule> prepared = AllPrepared().Get(
+    const absl::StatusOr<IRModule> prepared = ModuleAfter(
         absl::StrCat("random ", seed, options.type_ends ? " type ends" : ""),
-        options, [&] { return ModuleOfLoops(RandomFunction(seed, options)); });
+        options.before,
+        [&] { return ModuleOfLoops(RandomFunction(seed, options)); });
     const absl::Status status = CheckLawsOnPrepared(pass, prepared, options);
     if (status.ok()) continue;
     const tir::PrimFunc function = RandomFunction(seed, options);
@@ -230,7 +218,7 @@ absl::Status CheckLoopsLawsOnRandomFunctions(const Pass& pass,
         absl::StrCat(CheckLoopsLaws(pass, module, options).message(),
                      "\nfunction of seed ", seed, ", made small");
     const SilentStderr silence;
-    const absl::StatusOr<IRModule> given = Prepared(module, options);
+    const absl::StatusOr<IRModule> given = Prepared(module, options.before);
     if (given.ok()) {
       absl::StrAppend(&message, ", as it was given to ", pass.name(), ":\n",
                       AsText(*given));
@@ -251,9 +239,9 @@ absl::Status CheckLoopsStack(const Pass& pass, int depth,
   absl::Status status;
   RunWithStack(SmallStackBytesOfThisBuild(), [&] {
     for (const absl::string_view kind : KindsOfDeepLoops()) {
-      const absl::StatusOr<IRModule> given = AllPrepared().Get(
-          absl::StrCat("deep ", kind, " ", depth), options,
-          [&] { return ModuleOfLoops(DeepLoops(kind, depth)); });
+      const absl::StatusOr<IRModule> given =
+          ModuleAfter(absl::StrCat("deep ", kind, " ", depth), options.before,
+                      [&] { return ModuleOfLoops(DeepLoops(kind, depth)); });
       if (!given.ok()) continue;
       const absl::StatusOr<IRModule> result = pass(*given);
       if (result.ok()) {

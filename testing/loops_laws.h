@@ -27,7 +27,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "baton/ir/module.h"
 #include "baton/testing/pass_law_checks.h"
 #include "baton/transform/pass.h"
@@ -47,6 +49,13 @@ struct LoopsLawOptions {
   // Functions that take more steps of the interpreter are not run.
   int64_t max_steps = 2'000'000;
 };
+
+// The result of `make()`, whose name is `name`, after the pipeline `before`.
+// Made once for each name and pipeline: many passes take the same modules, and
+// the pipelines take longer than a pass.
+absl::StatusOr<IRModule> ModuleAfter(const std::string& name,
+                                     const std::string& before,
+                                     absl::FunctionRef<IRModule()> make);
 
 // Checks all laws but `stack` on one well-formed module of loops. The error is
 // FailedPrecondition; its message begins with the name of the broken law and a

@@ -20,7 +20,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
-#include "baton/base/status_macros.h"
 #include "baton/ir/function_verifier.h"
 #include "baton/ir/module.h"
 #include "baton/ir/module_text.h"
@@ -110,25 +109,6 @@ TEST_P(EveryPassTest, FunctionsNearTheEndsOfTypes) {
   }
 }
 
-absl::StatusOr<IRModule> RandomModuleAfter(uint32_t seed,
-                                           const std::string& before) {
-  IRModule module = RandomLoopsModule(seed, 16);
-  if (before.empty()) return module;
-  BATON_ASSIGN_OR_RETURN(const Pass prepare, ParsePipeline(before));
-  return prepare(std::move(module));
-}
-
-// As RandomModuleAfter(); made once for all passes.
-absl::StatusOr<IRModule> PreparedModule(uint32_t seed,
-                                        const std::string& before) {
-  static auto* const modules =
-      new std::map<std::pair<uint32_t, std::string>, absl::StatusOr<IRModule>>;
-  const auto key = std::make_pair(seed, before);
-  const auto found = modules->find(key);
-  if (found != modules->end()) return found->second;
-  return modules->emplace(key, RandomModuleAfter(seed, before)).first->second;
-}
-
 // Functions that threads run passes on at the same time.
 TEST_P(EveryPassTest, ModulesOfManyFunctions) {
   std::vector<LawWaiver> waivers = WaiversOf(pass());
@@ -140,8 +120,10 @@ TEST_P(EveryPassTest, ModulesOfManyFunctions) {
   for (const std::string& before : PipelinesBefore(pass().name())) {
     const uint32_t seeds = NightlyLongOrShort(64, 32, 16);
     for (uint32_t seed = 0; seed < seeds; seed += 16) {
-      BATON_ASSERT_OK_AND_ASSIGN(const IRModule module,
-                                 PreparedModule(seed, before));
+      BATON_ASSERT_OK_AND_ASSIGN(
+          const IRModule module,
+          ModuleAfter(absl::StrCat("16 functions ", seed), before,
+                      [seed] { return RandomLoopsModule(seed, 16); }));
       const absl::Status status =
           CheckLoopsLaws(pass(), module, {.waivers = waivers});
       EXPECT_TRUE(status.ok())

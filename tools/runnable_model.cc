@@ -344,23 +344,17 @@ absl::Status CompileBounded(const RunModelOptions& options, bool has_pipeline,
   BATON_ASSIGN_OR_RETURN(auto costs, CostsOf(options));
   CompileOptions compile = {.pipeline = has_pipeline ? "" : "cpu",
                             .max_threads = threads,
-                            .allow_evaluated_part = false,
                             .mapped_file = mapped_file,
                             .costs = std::move(costs)};
   // A plan of the whole model, if there is one.
-  absl::StatusOr<BoundedExecutable> executable =
-      BoundedExecutable::Compile(model.module, *bounds, compile);
-  if (!executable.ok() && make != nullptr) {
-    executable = BoundedExecutable::Compile(make, *bounds, compile, names);
-  }
-  if (absl::IsUnimplemented(executable.status())) {
-    compile.allow_evaluated_part = true;
-    absl::StatusOr<BoundedExecutable> in_part =
-        BoundedExecutable::Compile(model.module, *bounds, compile);
-    if (!in_part.ok() && make != nullptr) {
-      in_part = BoundedExecutable::Compile(make, *bounds, compile, names);
+  absl::StatusOr<BoundedExecutable> executable = absl::UnimplementedError("");
+  for (const bool in_part : {false, true}) {
+    if (!absl::IsUnimplemented(executable.status())) break;
+    compile.allow_evaluated_part = in_part;
+    executable = BoundedExecutable::Compile(model.module, *bounds, compile);
+    if (!executable.ok() && make != nullptr) {
+      executable = BoundedExecutable::Compile(make, *bounds, compile, names);
     }
-    if (in_part.ok()) executable = std::move(in_part);
   }
   if (!executable.ok()) {
     return absl::Status(
